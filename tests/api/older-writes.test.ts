@@ -50,8 +50,7 @@ test("each update merges members, in one commit, and has the older service's ans
 	assert.match(textOf(await handlers.get("/v2/doc/en/limits")), '"layerEntries":[{"id":"z"}]');
 });
 
-test("an update that is refused stores nothing, and the merged registration is judged as a whole", async (scene) => {
-	const { handlers } = scene;
+test("a merged registration is judged as a whole, and a refusal stores nothing", async ({ handlers }) => {
 	const { en, ...rest } = JSON.parse(largeWhenStored);
 	await handlers.put("many", JSON.stringify({ ...rest, en: { ...en, scrape_only: [7] } }));
 	await handlers.commit({ path: "layers/br/broken.json", text: "{}" });
@@ -88,8 +87,7 @@ test("an update that is refused stores nothing, and the merged registration is j
 
 const post = (target: string, more: Partial<Write> = {}): Write => ({ method: "POST", target, ...more });
 
-test("all, a number of days and a limit ask the harvester, for the sender's own layers: 202", async (scene) => {
-	const { handlers, harvests } = scene;
+test("a refresh asks the harvester for the sender's own layers: 202", async ({ handlers, harvests }) => {
 	const day = 86_400_000;
 	const table: [target: string, olderThanMs: number | null, maxLayers: number | null][] = [
 		["/v1/update/all", null, null],

@@ -29,8 +29,7 @@ async function receiptOf(answer: Promise<Response> | Response): Promise<any> {
 	return (await answer).json();
 }
 
-test("a PUT is a commit that names sender, time and request, and its receipt is complete", async (scene) => {
-	const { handlers } = scene;
+test("a PUT is a commit that names its request, and has a complete receipt", async ({ handlers }) => {
 	const timestamp = "2026-03-04T11:59:30Z";
 	const receipt = await receiptOf(handlers.expect(201, { ...good, timestamp }));
 	const [commit] = handlers.store.commits;
@@ -74,8 +73,7 @@ test("with PUBLIC_URL the receipt says where the layer is seen on a map and in t
 	assert.equal([shown?.smallkey, JSON.parse(shown?.text ?? "")], ["b+c", JSON.parse(manual)]);
 });
 
-test("a layer that some target cannot express is accepted, and the receipt names that target", async (scene) => {
-	const { handlers } = scene;
+test("the receipt names each target that cannot express the layer", async ({ handlers }) => {
 	const { fragments, warnings } = await receiptOf(handlers.put("tiles", tiles));
 	assert.equal(
 		fragments,
@@ -103,9 +101,7 @@ test("a timestamp is less than two minutes from the clock, to the millisecond", 
 		await handlers.expect(201, { ...good, timestamp: `2026-03-04T${time}` });
 });
 
-test("the checks have one order: size, signature, smallkey, payload, ownership, store", async ({
-	handlers,
-}) => {
+test("one order: size, signature, smallkey, payload, ownership, store", async ({ handlers }) => {
 	await handlers.put("taken");
 	const large = manual.padEnd(65_537);
 	const narrow = { sender: "narrow" };
@@ -230,9 +226,7 @@ test("a write over a limit is 429 with Retry-After, and stores nothing", async (
 	await handlers.expect(429, good);
 });
 
-test("a change for review waits on a branch, and another sender's is refused meanwhile", async ({
-	handlers,
-}) => {
+test("a change for review waits, and another sender's is refused meanwhile", async ({ handlers }) => {
 	const { context, store } = handlers;
 	const other = parseSenders('{"other":{"key":"another secret","review":true}}', "");
 	const senders = new Map([...context.settings.senders, ...other]);
@@ -253,9 +247,7 @@ test("a change for review waits on a branch, and another sender's is refused mea
 	await handlers.refuses(409, late, `smallkey: ${text}`);
 });
 
-test("the header Review puts changes of a sender into one review, and does nothing for one without a reviewer", async ({
-	handlers,
-}) => {
+test("the header Review puts changes of a reviewed sender into one review", async ({ handlers }) => {
 	const headers = { Review: "spring.2026" };
 	const branches: string[] = [];
 	for (const [status, key, write] of [
@@ -291,8 +283,7 @@ test("a change of type or a DELETE takes the service description along", async (
 	assert.equal([...handlers.store.files], []);
 });
 
-test("a store that is busy is 503 and the request stays usable; one that fails is 500 without a word of why", async (scene) => {
-	const { handlers } = scene;
+test("a busy store is 503 and the request stays usable; one that fails is 500", async ({ handlers }) => {
 	const { context, store } = handlers;
 	const write = { ...good, timestamp: new Date(handlers.now).toISOString() };
 	const fail = (error: Error) => {

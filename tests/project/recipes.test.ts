@@ -187,9 +187,7 @@ async function assertOdd(folder: string, report: string[]) {
 
 const busy = (status: number, rest = "0") => ({ status, headers: { "Retry-After": rest }, body: "{}" });
 
-test("each odd form becomes a layer or is left out with its reason, also around 429 and 503", async ({
-	folder,
-}) => {
+test("each odd form is a layer or left out with its reason, also around 429", async ({ folder }) => {
 	await using catalogue = await startCatalogue(odd, 5);
 	const whole = await follow("ckan", catalogue, folder);
 	assert.equal([whole.code, whole.errors], [0, []]);
@@ -290,9 +288,7 @@ const service = (name: string, url = at("ows")) => ({
 	nameObject: { default: name },
 });
 
-test("a smallkey of GeoNetwork follows from the layer, whatever other links its record has", async ({
-	folder,
-}) => {
+test("a smallkey of GeoNetwork follows from the layer, not from other links", async ({ folder }) => {
 	await using catalogue = await startCatalogue([{ uuid: "a1", link: [service("roads"), service("lakes")] }]);
 	await follow("geonetwork", catalogue, folder);
 	const before = await layersIn(folder);
@@ -380,8 +376,7 @@ const failures: Record<Recipe, [answers: ReturnType<Catalogue["instead"]>[], sen
 };
 
 for (const recipe of ["ckan", "geonetwork"] as const)
-	test(`${recipe}: an error is a sentence with exit code 1, and the folder stays as it was`, async (scene) => {
-		const { folder } = scene;
+	test(`${recipe}: an error is a sentence, and the folder stays as it was`, async ({ folder }) => {
 		await using catalogue = await startCatalogue([{ ...dataset("a"), uuid: "a", link: service("a") }]);
 		await follow(recipe, catalogue, folder);
 		const before = filesIn(folder);
@@ -408,9 +403,7 @@ test("a catalogue that cannot be reached, or a folder of others, is one sentence
 	await assertEnds("URL: is no http address of a catalogue", { url: "maps.example" });
 });
 
-test("a folder that is half written is refused by register, and complete after the next run", async ({
-	folder,
-}) => {
+test("register refuses a half-written folder, and the next run completes it", async ({ folder }) => {
 	await using catalogue = await startCatalogue(["a", "b", "c"].map((id) => dataset(id)));
 	const state = JSON.stringify({ source: `${catalogue.url} organization:x p-`, smallkeys: [] });
 	// The second layer cannot be written.

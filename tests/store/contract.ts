@@ -102,8 +102,7 @@ export function testStore(name: string, open: () => Promise<Fresh>): void {
 		};
 	});
 
-	test("a change is read back, a further one builds on it, and a repeated state makes no commit", async (scene) => {
-		const { store, put } = scene;
+	test("a change is read back, and a repeated state makes no commit", async ({ store, put }) => {
 		for (const key of ["23ax5t", "__proto__"])
 			assert.equal([await store.read(key), await store.keys(folderOf(key))], [null, []]);
 		const first = await put("23ax5t", 1);
@@ -132,8 +131,7 @@ export function testStore(name: string, open: () => Promise<Fresh>): void {
 		assert.equal(await store.keys("oz"), ["ozonly"]);
 	});
 
-	test("keys that differ only in case share a folder, and are the spellings of a key", async (scene) => {
-		const { store, put, stored } = scene;
+	test("keys that differ only in case are the spellings of a key", async ({ store, put, stored }) => {
 		for (const key of ["aB1", "Ab1", "ab-=+_", "+=x"]) await put(key, key);
 		assert.equal(await store.keys(folderOf("AB")), ["Ab1", "aB1", "ab-=+_"]);
 		assert.equal([await stored("ab1"), await stored("ab-=+_")], [undefined, "ab-=+_"]);
@@ -151,8 +149,7 @@ export function testStore(name: string, open: () => Promise<Fresh>): void {
 		assert.equal(seen, ["Ab1", "aB1"], "with changes that are not made yet");
 	});
 
-	test("what the edits refuse or throw is handed on, nothing is stored, and no other change stops", async (scene) => {
-		const { store, put } = scene;
+	test("what the edits refuse or throw is handed on, and stops no other change", async ({ store, put }) => {
 		const { commit } = await put("re", 1);
 		const refusal = { status: 409, errors: [problemAt("smallkey", "required")] };
 		const broken = async () => {
@@ -225,8 +222,7 @@ export function testStore(name: string, open: () => Promise<Fresh>): void {
 		assert.is(await stored("plain"), 1);
 	});
 
-	test("20 changes of one key and of others at once: each builds on the one before", async (scene) => {
-		const { store, put, stored } = scene;
+	test("20 changes at once: each builds on the one before", async ({ store, put, stored }) => {
 		const counting = async (now: Reader) => {
 			const layer = await now.read("counter");
 			const { value } = layer ? JSON.parse(layer.registration) : { value: 0 };
@@ -268,7 +264,7 @@ export function testStore(name: string, open: () => Promise<Fresh>): void {
 		assert.equal(await put("wait", 2, meta("ann")), { ...first, changed: false }, "the change of ann waits");
 	});
 
-	test("of two senders who send one layer for review at once, the second hears whose change waits", async (scene) => {
+	test("of two senders for review at once, the second hears whose change waits", async (scene) => {
 		const meta = (author: string) => metaOf("pair", { author, review: true });
 		const both = [scene.put("pair", 1, meta("ann")), scene.send("pair", 2, meta("bo"))];
 		assert.equal((await Promise.all(both))[1], waitsOf("ann"));
@@ -297,7 +293,7 @@ export function testStore(name: string, open: () => Promise<Fresh>): void {
 		await put("road2", 2, meta("road2", "ann", group));
 	});
 
-	test("the changes of a sender for one review wait together, and another review or sender has its own branch", async (scene) => {
+	test("the changes of a sender for one review wait together, on a branch of their own", async (scene) => {
 		const { commit } = await scene.put("same", 1);
 		const meta = (smallkey: string, reviewName = "Spring.2026", author = "ann") =>
 			metaOf(smallkey, { author, review: true, reviewName });
@@ -318,9 +314,7 @@ export function testStore(name: string, open: () => Promise<Fresh>): void {
 		assert.equal([await scene.stored("g1"), await scene.stored("same")], [undefined, 1]);
 	});
 
-	test("no review stands in the way of another, whatever its sender, its name and its layers are called", async ({
-		put,
-	}) => {
+	test("no review is in the way of another, whatever they are called", async ({ put }) => {
 		const senders = ["ann", "ann.batch", "ann.review.x", "ann..lock", ".ann"];
 		const reviews = senders.flatMap((author) =>
 			["x", "y.x"].map((reviewName) => ({ author, reviewName, review: true })),
@@ -334,8 +328,7 @@ export function testStore(name: string, open: () => Promise<Fresh>): void {
 		assert.is(new Set(branches).size, reviews.length + 3, String(branches));
 	});
 
-	test("a request that changed nothing, or was refused, takes no effect later", async (scene) => {
-		const { store, send, put, stored } = scene;
+	test("a request without an effect takes none later", async ({ store, send, put, stored }) => {
 		await put("later", 1);
 		const unchanged = metaOf("later");
 		assert.is((await put("later", 1, unchanged)).changed, false);

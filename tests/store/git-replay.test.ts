@@ -32,9 +32,7 @@ const remember = ({ store }: TestRepository, time: number, request = newRequest(
 
 const logOf = ({ folder }: TestRepository) => join(folder, "requests/requests.log");
 
-test("the request of a change that a reviewer has declined stays used, after a restart too", async ({
-	world,
-}) => {
+test("the request of a declined change stays used, after a restart too", async ({ world }) => {
 	const change = { request: newRequest(), review: true };
 	assert.is(await isUsed(world, "one", change), false);
 	const commit = await world.git("rev-parse", "refs/heads/register/k");
@@ -98,9 +96,7 @@ test("a line that a power cut has cut off spoils no other line", async ({ world 
 	assert.equal(await readdir(join(world.folder, "requests")), ["requests.log"]);
 });
 
-test("a repeat of a request whose method is not known is answered like the first, after restarts too", async ({
-	world,
-}) => {
+test("a repeat whose first method is not known is answered like the first", async ({ world }) => {
 	const edits = async () => ((await world.store.read("k")) ? [] : [{ path: layerPath("k"), text: "1\n" }]);
 	const meta = { ...metaOf("k", { time: noon }), method: "PUT" };
 	const change = () => committed(world.store.change(edits, meta));
@@ -151,9 +147,7 @@ test("a clock that goes ahead and back reopens no request, with restarts between
 	}
 });
 
-test("after a clock was a day ahead, a request that was used then is forgotten in time", async ({
-	world,
-}) => {
+test("after a clock was a day ahead, a use of then is forgotten in time", async ({ world }) => {
 	const ahead = newRequest();
 	const dayMs = 24 * 60 * minuteMs;
 	world.now = noon + dayMs;

@@ -92,9 +92,7 @@ test("a change whose folders cannot be put on the disk is not acknowledged", asy
 });
 
 for (const folder of ["objects/pack", "refs/heads"]) {
-	test(`a disk that does not answer for ${folder} is a refusal, and blocks no later change`, async ({
-		world,
-	}) => {
+	test(`a disk that does not answer for ${folder} blocks no later change`, async ({ world }) => {
 		await world.restart({ silenceMs });
 		const [held, release] = gate();
 		world.sync = async (path) => {
@@ -110,8 +108,7 @@ for (const folder of ["objects/pack", "refs/heads"]) {
 	});
 }
 
-test("groups reach the branch, the readers and their senders in the order of their changes", async (scene) => {
-	const { world } = scene;
+test("groups reach branch, readers and senders in the order of their changes", async ({ world }) => {
 	const ranges: CommitRange[] = [];
 	const [held, release] = gate();
 	world.publish = async (range) => {
@@ -161,8 +158,7 @@ test("a change is judged on what others have brought to the branch", async ({ wo
 	assert.equal(ranges, [pushed, await world.tip()], "a push is published, too");
 });
 
-test("a change that changes nothing is answered with the last commit of its layer, a pushed one too", async (scene) => {
-	const { world } = scene;
+test("a change of nothing is answered with its layer's last commit, a pushed one too", async ({ world }) => {
 	const nothing = () => committed(world.store.change(async () => [], metaOf("last")));
 	const first = await committed(world.put("last", "first"));
 	await committed(world.put("other", "first"));
@@ -278,9 +274,7 @@ for (const [command, send] of [
 		}
 	});
 
-	test(`a git ${command} that hangs is ended, and nothing of a refused change is stored`, async ({
-		world,
-	}) => {
+	test(`a git ${command} that hangs is ended, and a refused change not stored`, async ({ world }) => {
 		await world.restart({ silenceMs });
 		await committed(world.put("process", command));
 		await world.store.read("process");
@@ -300,9 +294,7 @@ for (const [command, send] of [
 	});
 }
 
-test("a git that is killed while it moves the branch leaves no pack that repacks leave out", async ({
-	world,
-}) => {
+test("a git that is killed at the move of the branch leaves no pack that repacks omit", async ({ world }) => {
 	await world.restart({ lockMs: 30, pollMs: 20, restMs: 0, maxPacks: 2 });
 	const [hook, mark] = ["hooks/reference-transaction", join(world.folder, "killed")];
 	const executable = `#!/bin/sh\n[ -e '${mark}' ] || { : > '${mark}'; kill -9 $PPID; }\n`;
@@ -319,8 +311,7 @@ test("a git that is killed while it moves the branch leaves no pack that repacks
 	await eventually(async () => !(await names()).some((name) => name.endsWith(".keep")));
 });
 
-test("a push between the judging of a change and its commit is kept, and the change is judged again", async (scene) => {
-	const { world } = scene;
+test("a push between judging and commit is kept, and the change judged again", async ({ world }) => {
 	const judgedOn: (string | undefined)[] = [];
 	const pushed = await committed(world.put("meanwhile", "pushed", { review: true }));
 	const before = await world.tip();

@@ -134,9 +134,7 @@ test("a folder over 1,000 files is read as a tree; folders in it are no layers",
 	assert.is((await store.read("lake"))?.registration, "2\n");
 });
 
-test("a large change is one commit of a tree in portions, smaller ones where GitHub times out", async ({
-	peer,
-}) => {
+test("a large change is one commit, in portions that GitHub takes in time", async ({ peer }) => {
 	const edits = Array.from({ length: 130 }, (_, at) => ({ path: layerPath(`po${at}x`), text: "1\n" }));
 	const meta = metaOf("batch", { smallkey: null, request: null });
 	const body = (text: string) => JSON.parse(text).tree.length > 40;
@@ -162,9 +160,7 @@ test("a tree has at most a megabyte of text, and a larger text is alone in its t
 	for (const { path, text } of edits) assert.is(await peer.file(path), text);
 });
 
-test("changes for which no time is left follow in a later batch, and do not hold up those before them", async ({
-	peer,
-}) => {
+test("changes for which no time is left hold up none before them", async ({ peer }) => {
 	const clock = pausingClock();
 	fault(peer, "POST", /\/git\/commits$/, { kind: "meanwhile", run: () => clock.sleep(16_000) }, 1);
 	const body = (text: string) => text.includes("after-time");
@@ -224,9 +220,7 @@ test("an empty repository is an empty catalogue; the first change makes the bran
 	assert.match(String(await failureOf(peer.store(pausingClock()).keys("nh"))), /409.*odd/);
 });
 
-test("a GitHub App finds its installation, keeps its token, and renews it before or when it ends", async ({
-	peer,
-}) => {
+test("a GitHub App finds its installation, and renews its token in time", async ({ peer }) => {
 	const mint = "POST /app/installations/815/access_tokens";
 	const start = Date.now();
 	const expires_at = new Date(start + 121_000).toISOString();
@@ -301,9 +295,7 @@ test("changes for review share one pull request, until it is merged or closed", 
 	assert.is(await peer.file(layerPath("b2"), "register/jstest.batch"), "1\n");
 });
 
-test("many changes for one named review are few commits and one pull request, whose text stays", async ({
-	peer,
-}) => {
+test("many changes for one review are few commits and one pull request", async ({ peer }) => {
 	const store = peer.store();
 	const all = async () => (await peer.api<Pull[]>("GET", "/pulls?state=all&per_page=100")).data;
 	const before = (await all()).length;
@@ -419,9 +411,7 @@ test("a review's branch that GitHub does not make is named, and nothing is commi
 	assert.is(await count(peer), before);
 });
 
-test("another writer moves the branch meanwhile: both are kept, and the edits decide anew", async ({
-	peer,
-}) => {
+test("another writer moves the branch: both are kept, the edits decide anew", async ({ peer }) => {
 	const run = () => peer.push(layerPath("meanwhile"), "theirs\n");
 	fault(peer, "PATCH", /refs/, { kind: "meanwhile", run }, 1);
 	const texts: unknown[] = [];

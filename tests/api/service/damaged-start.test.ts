@@ -21,8 +21,7 @@ const test = freshSuite("a start with a damaged repository", async (use) => {
 	return { local, path, lost };
 });
 
-test("a service with a damaged repository serves its files, answers writes with 503, and continues once it is whole", async (context) => {
-	const { local, path, lost } = context;
+test("reads go on, writes get 503, and both are whole with the repository", async ({ local, path, lost }) => {
 	await local.start();
 	assert.match(textOf(await local.get("/v0.9/doc/en/one")), '"layerName":"one"');
 	assert.is((await local.get("/v0.9/doc/en/two")).status, 404);

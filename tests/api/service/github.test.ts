@@ -11,9 +11,7 @@ import { startPeer } from "../../store/github-peer.ts";
 
 const test = folderSuite("a service that writes to GitHub");
 
-test("a signed PUT is a commit on the branch, a sender under review gets a pull request, and reads are from a build", async ({
-	folder,
-}) => {
+test("a PUT is a commit on the branch, or a pull request, and reads are from a build", async ({ folder }) => {
 	const peer = await startPeer();
 	const senders = { catalogue: "a publisher's secret", careful: { key: "another secret", review: true } };
 	const server = await serve({

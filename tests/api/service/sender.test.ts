@@ -119,7 +119,7 @@ test("a change makes the senders file unreadable for others, and simultaneous ch
 	assert.equal(await filesOf(scene.folder), ["senders.json"]);
 });
 
-test("changes of the senders file apply without a restart, and are logged without a secret", async (scene) => {
+test("the senders file applies without a restart, and is logged without a secret", async (scene) => {
 	const { path } = scene;
 	const first = '{"a":"secret of a","b":"secret of b"}';
 	await writeFile(path, first);

@@ -111,9 +111,7 @@ test("the defaults are those of a trial on this machine alone", () => {
 	assert.is(readConfiguration({ BASE_PATH: "/rcs" }).basePath, "/rcs");
 });
 
-test("a setting that is misspelt is named with the nearest one, and a port that is taken with its settings", async ({
-	folder,
-}) => {
+test("a misspelt setting is named with the nearest one, a taken port with its own", async ({ folder }) => {
 	const said = "HARVST: is no setting; did you mean HARVEST? docs/settings.md has all";
 	const variables = { HARVST: "off", SHELL: "/bin/sh", LANGUAGE: "en", SITE: "off" };
 	assert.equal(misspeltSettings(variables, readers), [said]);
@@ -126,9 +124,7 @@ test("a setting that is misspelt is named with the nearest one, and a port that 
 	await warns(metrics, 2, `METRICS_PORT, METRICS_HOST: ${taken}`);
 });
 
-test("fragments.env: variables of the environment win, and a line of another form is refused without its text", async ({
-	folder,
-}) => {
+test("fragments.env: the environment wins, and an odd line is refused unseen", async ({ folder }) => {
 	const path = join(folder, "fragments.env");
 	await writeFile(path, '\n; x\nPORT=1\nHOST="::1"\n BASE_PATH = /hidden\n');
 	assert.throws(() => withSettingsFile({}, folder), /fragments\.env: line 5: must be NAME=value$/);

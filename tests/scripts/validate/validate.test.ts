@@ -8,9 +8,7 @@ import { folderSuite, Repository, writeFiles } from "../../helpers/world.ts";
 const test = folderSuite("validate");
 const validate = (...words: string[]) => runScript("validate", words);
 
-test("a named file is checked for its content, and in a folder called layers for its place", async ({
-	folder,
-}) => {
+test("a named file is checked for its content, and in layers for its place", async ({ folder }) => {
 	const url = "https://h.example/wms?map=a";
 	const files: [name: string, text: string, code: number, count: string, line: string][] = [
 		["my layer.txt", wmsFile("a"), 0, "0 problems", "Checking 1 named file"],

@@ -79,10 +79,7 @@ test("another user than its owner is refused, and the file stays as it was", asy
 	assert.equal(await readdir(folder), ["senders.json"]);
 });
 
-test("the text is on the disk before it takes the name, and its name afterwards", async ({
-	folder,
-	path,
-}) => {
+test("the text is on the disk before it takes the name, and then the name", async ({ folder, path }) => {
 	const order: string[] = [];
 	const { rename } = files;
 	onOpen((file, name) => {

@@ -48,9 +48,7 @@ const resolving =
 			addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 })),
 		);
 
-test("addresses that are not public are refused: literally in every spelling, and if a name has one of them", async ({
-	peer,
-}) => {
+test("addresses that are not public are refused, in every spelling and by name", async ({ peer }) => {
 	// IANA's special-purpose registries (RFC 6890 and what followed), and the metadata services of clouds.
 	const refused = words(`
 		0.0.0.0 0.1.2.3 10.0.0.1 100.64.0.1 100.127.255.255 127.0.0.1 127.255.255.254 168.63.129.16
@@ -97,10 +95,7 @@ test("a name that changes its address: what was checked is what is connected to"
 	assert.is(questions, 3, "no second question between the check and the connection");
 });
 
-test("a redirect's target is checked as the first address is; three redirects are followed", async ({
-	peer,
-	proxy,
-}) => {
+test("a redirect's target is checked, too; three redirects are followed", async ({ peer, proxy }) => {
 	// The proxy stands for the public internet: it leads every name to the peer.
 	const resolve = resolving("127.0.0.1");
 	const fetch = createFetch({ httpProxy: proxy.address, noProxy: "inside.example", resolve });
@@ -129,9 +124,7 @@ test("a redirect's target is checked as the first address is; three redirects ar
 	assert.equal([manual.status, manual.headers.get("Location")], [302, "/0"]);
 });
 
-test("credentials do not follow a redirect to another origin, cookies are never sent; a body follows a 307, not a 303", async ({
-	peer,
-}) => {
+test("credentials do not follow to another origin, a body follows a 307 only", async ({ peer }) => {
 	await using other = await Peer.open();
 	const seen: (string | undefined)[][] = [];
 	const note =
@@ -166,9 +159,7 @@ test("credentials do not follow a redirect to another origin, cookies are never 
 	}
 });
 
-test("what hangs, never ends, breaks off or is a bomb is cut off; a caller's signal ends a request", async ({
-	peer,
-}) => {
+test("what hangs, never ends, breaks off or is a bomb ends in a failure", async ({ peer }) => {
 	const fetch = createFetch({ allowPrivate: true, timeoutMs: 60_000, maxBytes: 100_000 });
 	let isGivenUp = false;
 	peer.on("/endless", (request, response) => {
@@ -204,10 +195,7 @@ test("what hangs, never ends, breaks off or is a bomb is cut off; a caller's sig
 	assert.is(await request.catch((error) => error.message), "enough");
 });
 
-test("a proxy is used for https, but not for the hosts that are exempt as curl exempts them", async ({
-	peer,
-	proxy,
-}) => {
+test("a proxy is used for https, but not for the hosts that are exempt", async ({ peer, proxy }) => {
 	const { address: httpsProxy, tunnels } = proxy;
 	tunnels.length = 0;
 	const host = `map.example:${peer.port}`;
