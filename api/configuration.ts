@@ -30,22 +30,21 @@ export class Variables {
 	}
 
 	integer(name: string, fallback: number, min: number, max: number): number {
-		const fits = (text: string) => /^\d+$/.test(text) && Number(text) >= min && Number(text) <= max;
-		return Number(this.#fitting(name, String(fallback), fits, `a whole number from ${min} to ${max}`));
+		const parse = (text: string) =>
+			/^\d+$/.test(text) && Number(text) >= min && Number(text) <= max ? Number(text) : null;
+		return this.#read(name, fallback, parse, `a whole number from ${min} to ${max}`);
 	}
 
 	flag(name: string, fallback: boolean): boolean {
-		const fits = (text: string) => text === "on" || text === "off";
-		return this.#fitting(name, fallback ? "on" : "off", fits, "on or off") === "on";
+		return this.oneOf(name, fallback ? "on" : "off", ["on", "off"], "on or off") === "on";
 	}
 
 	span(name: string, fallback: string): number {
-		const fits = (text: string) => parseSpan(text) !== null;
-		return parseSpan(this.#fitting(name, fallback, fits, "a time such as 7d, 12h, 30m or 45s")) ?? 0;
+		return this.#read(name, parseSpan(fallback) ?? 0, parseSpan, "a time such as 7d, 12h, 30m or 45s");
 	}
 
 	matching(name: string, fallback: string, pattern: RegExp, rule: string): string {
-		return this.#fitting(name, fallback, (text) => text === "" || pattern.test(text), rule);
+		return this.#read(name, fallback, (text) => (pattern.test(text) ? text : null), rule);
 	}
 
 	/** Without ?, #, and a slash at its end; empty if it is not set. */
@@ -54,10 +53,18 @@ export class Variables {
 		return this.matching(name, "", /^https?:\/\/[^\s"<>?#]+$/, rule).replace(/(?<!\/)\/+$/, "");
 	}
 
-	oneOf<T extends number | string>(name: string, fallback: T, choices: readonly T[]): T {
-		const fits = (text: string) => choices.some((choice) => String(choice) === text);
-		const text = this.#fitting(name, String(fallback), fits, `one of ${choices.join(" ")}`);
-		return choices.find((choice) => String(choice) === text) ?? fallback;
+	oneOf<T extends number | string>(
+		name: string,
+		fallback: T,
+		choices: readonly T[],
+		rule = `one of ${choices.join(" ")}`,
+	): T {
+		return this.#read(
+			name,
+			fallback,
+			(text) => choices.find((choice) => String(choice) === text) ?? null,
+			rule,
+		);
 	}
 
 	/** `parse` returns an error as a text. */
@@ -74,11 +81,12 @@ export class Variables {
 		if (this.problems.length > 0) throw new Error(this.problems.join("\n"));
 	}
 
-	#fitting(name: string, fallback: string, fits: (text: string) => boolean, rule: string): string {
-		const text = this.text(name, fallback);
-		if (fits(text)) return text;
-		this.problems.push(`${name}: must be ${rule}, not ${text}`);
-		return fallback;
+	#read<T>(name: string, fallback: T, parse: (text: string) => T | null, rule: string): T {
+		const text = this.text(name, "");
+		if (text === "") return fallback;
+		const value = parse(text);
+		if (value === null) this.problems.push(`${name}: must be ${rule}, not ${text}`);
+		return value ?? fallback;
 	}
 }
 

@@ -9,7 +9,7 @@ import { diffTree, type PathChange } from "../store/git/commands/tree.ts";
 import { readServed } from "./changed-layers.ts";
 import { type CommitAt, type LayersAt, locate, type Source, versionOf } from "./collect.ts";
 import { openFolder, servedManifestPath } from "./place-file.ts";
-import { fragmentSettings, rendererStamp, renderFragments, slotsOf } from "./rendered.ts";
+import { fragmentSettings, rendererStamp, renderFragments } from "./rendered.ts";
 
 const delayMs = 1000;
 
@@ -149,7 +149,7 @@ function wrongFiles(problems: readonly FileProblem[]): string[] {
 }
 
 async function write({ layers, isWhole }: JudgedLayers, out: string, settings: Required<FragmentSettings>) {
-	const folder = openFolder(out, slotsOf(settings));
+	const folder = openFolder(out, settings.targets);
 	const count = { same: 0, added: 0, changed: 0, removed: 0, absent: 0 };
 	const present = isWhole ? await folder.list() : new Set<string>();
 	const isFresh = isWhole && present.size === 0;

@@ -14,19 +14,19 @@ import { readdir, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import pLimit from "p-limit";
-import type { Fragment } from "../registry/targets/facts.ts";
+import type { Fragment, TargetName } from "../registry/targets/facts.ts";
 import { targetNames, targetOf } from "../registry/targets/table.ts";
 import { etagOf } from "../store/hashes.ts";
-import { type RenderedLayer, type Slot, slotFolder } from "./rendered.ts";
+import { fragmentFolders, type RenderedLayer } from "./rendered.ts";
 
 /** A build into that folder removes it. */
 export function servedManifestPath(out: string): string {
 	return `${out}.served`;
 }
 
-export function openFolder(out: string, slots: readonly Slot[]) {
-	const folders = slots.map(slotFolder);
-	const others = targetNames.filter((name) => slots.every(({ target }) => target !== name));
+export function openFolder(out: string, targets: readonly TargetName[]) {
+	const folders = fragmentFolders(targets);
+	const others = targetNames.filter((name) => !targets.includes(name));
 
 	/** @returns whether one was missing */
 	function makeFolders(): boolean {
@@ -51,9 +51,9 @@ export function openFolder(out: string, slots: readonly Slot[]) {
 	/** Null removes the files. @throws {Error} the first failure, after all files */
 	function place(name: string, layer: RenderedLayer | null, isFresh = false): PlacedFile[] {
 		const failures: unknown[] = [];
-		const placed = folders.flatMap((folder, slot) => {
+		const placed = folders.flatMap((folder, index) => {
 			try {
-				return placeFile(out, join(folder, name), layer?.fragments[slot] ?? null, { isFresh });
+				return placeFile(out, join(folder, name), layer?.fragments[index] ?? null, { isFresh });
 			} catch (error) {
 				failures.push(error);
 				return [];

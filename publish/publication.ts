@@ -21,7 +21,6 @@ import {
 	type RenderedLayer,
 	rendererStamp,
 	renderFragments,
-	slotsOf,
 } from "./rendered.ts";
 
 /** The files of a larger push are written in the background. */
@@ -56,7 +55,7 @@ export function openPublication(options: {
 	const settings = fragmentSettings(options.settings);
 	const renderer = rendererStamp(settings);
 	const out = join(dataDir, "dist");
-	const folder = openFolder(out, slotsOf(settings));
+	const folder = openFolder(out, settings.targets);
 	const manifestPath = servedManifestPath(out);
 	/** Smallkey → rank. Wrong layers are in it until the files are compared. */
 	const layers = new Map<string, number>();

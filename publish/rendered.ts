@@ -3,7 +3,7 @@ import { LRUCache } from "lru-cache";
 import { drawingRank, middleRank } from "../registry/description.ts";
 import { defaultMapWkid } from "../registry/generic.ts";
 import type { CheckedLayer } from "../registry/judge.ts";
-import { type Lang, langs } from "../registry/smallkey.ts";
+import { langs } from "../registry/smallkey.ts";
 import {
 	type Fragment,
 	type FragmentSettings,
@@ -12,7 +12,7 @@ import {
 	type ReadFragment,
 	type TargetName,
 } from "../registry/targets/facts.ts";
-import { renderAt, targetNames, targetOf, targetPath } from "../registry/targets/table.ts";
+import { renderAt, targetNames, targetOf } from "../registry/targets/table.ts";
 import { codeStamp } from "../store/files/version.ts";
 
 /** What a layer, and each of its fragments, takes beside its bytes: row `memory` of `npm run bench`. */
@@ -94,28 +94,13 @@ export function rendererStamp(settings: FragmentSettings): string {
 	return createHash("sha256").update(text).digest("hex");
 }
 
-export interface Slot {
-	target: TargetName;
-	lang: Lang;
-}
-
-/** In the order of the fragments. */
-export function slotsOf({ targets = targetNames }: Pick<FragmentSettings, "targets">): readonly Slot[] {
-	return targets.flatMap((target) => langs.map((lang) => ({ target, lang })));
-}
-
-/** `v0.9/doc/en/23ax5t` */
-export function slotPath({ target, lang }: Slot, smallkey: string): string {
-	return targetPath(target, lang, smallkey);
-}
-
-/** `v0.9/doc/en` */
-export function slotFolder({ target, lang }: Slot): string {
-	return `${targetOf(target).doc}/${lang}`;
+/** In the order of the fragments: `v0.9/doc/en`. */
+export function fragmentFolders(targets: readonly TargetName[]): string[] {
+	return targets.flatMap((target) => langs.map((lang) => `${targetOf(target).doc}/${lang}`));
 }
 
 export interface RenderedLayer {
-	/** UTF-8 JSON in the order of the slots; null if the target cannot express the layer. */
+	/** UTF-8 JSON in the order of `fragmentFolders`; null if the target cannot express the layer. */
 	fragments: readonly (Uint8Array | null)[];
 	rank: number;
 }

@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { readFragmentFile } from "../../publish/place-file.ts";
-import { slotFolder, slotsOf } from "../../publish/rendered.ts";
+import { fragmentFolders } from "../../publish/rendered.ts";
 import { ifThereSync } from "../../store/files/files.ts";
 import { githubStore } from "../../store/github/github-store.ts";
 import { type Store, StoreBusy } from "../../store/store.ts";
@@ -29,7 +29,7 @@ export async function openGithubService(
 	const { observe, welcome, close } = parts;
 	const store = observeCommits(watched.store, observe);
 	const layers = () => {
-		const folders = slotsOf(configuration).map((slot) => join(out, slotFolder(slot)));
+		const folders = fragmentFolders(configuration.targets).map((folder) => join(out, folder));
 		const names = folders.map((folder) => ifThereSync(folder, () => readdirSync(folder)) ?? []);
 		return Math.max(...names.map((names) => names.filter((name) => !name.includes(".")).length));
 	};

@@ -13,7 +13,7 @@ import { readConfiguration, withoutStore } from "../../api/service/settings.ts";
 import { type Built, build, mapWithProgress } from "../../publish/build.ts";
 import type { Source } from "../../publish/collect.ts";
 import { isCompanion, placeFile } from "../../publish/place-file.ts";
-import { slotFolder, slotsOf } from "../../publish/rendered.ts";
+import { fragmentFolders } from "../../publish/rendered.ts";
 import type { TargetName } from "../../registry/targets/facts.ts";
 import { targetOf } from "../../registry/targets/table.ts";
 import { counted } from "../../registry/untrusted-text.ts";
@@ -45,7 +45,7 @@ export async function writeHostingFiles(
 	placeFile(out, "_headers", Buffer.from(headersFile(targets, site)));
 	placeFile(out, ".assetsignore", Buffer.from("*.gz\n*.br\n"));
 	if (!compress) return;
-	const folders = [...slotsOf({ targets }).map(slotFolder), ...(site ? catalogueFolders : [])];
+	const folders = [...fragmentFolders(targets), ...(site ? catalogueFolders : [])];
 	for (const folder of folders) await compressFiles(out, folder);
 	if (site) await compressFiles(out, ".", (name) => catalogueFiles.includes(name));
 }

@@ -11,7 +11,7 @@ import { readConfiguration, withoutStore } from "../../../api/service/settings.t
 import { build, mapWithProgress } from "../../../publish/build.ts";
 import { resolveCommit } from "../../../publish/collect.ts";
 import { isCompanion } from "../../../publish/place-file.ts";
-import { slotFolder, slotPath, slotsOf } from "../../../publish/rendered.ts";
+import { fragmentFolders } from "../../../publish/rendered.ts";
 import { parseLayerPath } from "../../../registry/smallkey.ts";
 import { targetNames } from "../../../registry/targets/table.ts";
 import { firstOf, groupBy, plain } from "../../../registry/untrusted-text.ts";
@@ -22,9 +22,9 @@ import { pageHeaders } from "../../../site/http/site-headers.ts";
 import { withTemporaryFolder } from "../../../store/files/files.ts";
 import { diffTree } from "../../../store/git/commands/tree.ts";
 
-const slots = slotsOf({ targets: targetNames });
+const folders = fragmentFolders(targetNames);
 
-const pathsOf = (smallkey: string) => slots.map((slot) => slotPath(slot, smallkey));
+const pathsOf = (smallkey: string) => folders.map((folder) => `${folder}/${smallkey}`);
 
 /** Start pages and lists of pieces: every build changes them, so a sample has them all. */
 const leading =
@@ -118,8 +118,8 @@ function split(paths: readonly string[], isFirst: (path: string) => boolean): [s
 
 /** Chooses what is compared, and what has to be 404: removed layers, and a smallkey that is most likely not registered. */
 async function choosePaths({ dist, changed, files, maxSampled }: Target) {
-	const folders = slots.map((slot) => `${slotFolder(slot)}/*`);
-	const fragments = (await glob(folders, { cwd: dist })).filter((path) => !isCompanion(path)).sort();
+	const patterns = folders.map((folder) => `${folder}/*`);
+	const fragments = (await glob(patterns, { cwd: dist })).filter((path) => !isCompanion(path)).sort();
 	if (fragments.length === 0)
 		throw new Error(
 			`${dist}: has no fragments; npx fragment-publisher build makes them, and --repo needs none`,
