@@ -167,12 +167,15 @@ function answerHealth(problem: string | null, ok: string): Reply {
 export function answerFailure(error: unknown, kind: Route["kind"], log: Context["log"]): Reply {
 	if (error instanceof StoreBusy) {
 		const { code, retryAfter, message } = error;
-		const reply = refuseWrite({ status: 503, errors: [problemAt("", code)], retryAfter, reason: code });
+		const refusal = { status: 503, errors: [problemAt("", code)], retryAfter };
+		const reply = kind === "status" ? refuse(refusal, anySite) : refuseWrite({ ...refusal, reason: code });
 		return { ...reply, cause: message };
 	}
 	log.error(error);
 	if (kind === "write") return refuseWrite({ status: 500, errors: [problemAt("", "failed")] });
-	return refuseRead(500);
+	return kind === "status"
+		? refuse({ status: 500, errors: [problemAt("", "read-failed")] }, anySite)
+		: refuseRead(500);
 }
 
 /**
@@ -183,7 +186,6 @@ export function answerFailure(error: unknown, kind: Route["kind"], log: Context[
 export async function answerStatus(
 	segment: string,
 	read: ReadStatus | null,
-	log: Context["log"],
 	client: Client = [],
 ): Promise<Reply> {
 	const refused = (status: number, error: Problem, retryAfter?: number) =>
@@ -192,18 +194,11 @@ export async function answerStatus(
 	const smallkey = parseSmallkey(text);
 	if (!smallkey) return refused(400, smallkeyProblem(text));
 	if (!read) return refused(404, problemAt("status", "status-elsewhere"));
-	try {
-		const status = await read(smallkey, client);
-		if (status === "too many") return refused(429, problemAt("", "status-limit"), 2);
-		if (!status) return refused(404, problemAt("smallkey", "not-registered", smallkey));
-		const { etag } = status("en");
-		return textReply(200, status, { ...anySite, ...(etag !== null && { ETag: etag }) });
-	} catch (error) {
-		if (error instanceof StoreBusy)
-			return { ...refused(503, problemAt("", error.code), error.retryAfter), cause: error.message };
-		log.error(error);
-		return refused(500, problemAt("", "read-failed"));
-	}
+	const status = await read(smallkey, client);
+	if (status === "too many") return refused(429, problemAt("", "status-limit"), 2);
+	if (!status) return refused(404, problemAt("smallkey", "not-registered", smallkey));
+	const { etag } = status("en");
+	return textReply(200, status, { ...anySite, ...(etag !== null && { ETag: etag }) });
 }
 
 const anySite = { "Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": "ETag" };

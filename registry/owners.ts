@@ -55,15 +55,14 @@ export function parseOwners(bytes?: Uint8Array | null): { owners: Owners | null;
 	const { operators, layers, senders = {} } = parsed.value as FromSchema<typeof schema>;
 	const rules = Object.entries(layers).map(([glob, owners]) => ({ glob: glob.replace(/\*+/g, "*"), owners }));
 	const owners = { operators, rules: rules.sort(byGenerality), senders: new Map(Object.entries(senders)) };
-	const lists = Object.entries({ layers, senders }).flatMap(([member, of]) =>
-		Object.entries(of).map(([name, names]) => ({ at: [member, name], names })),
-	);
-	const withoutId = [{ at: ["operators"], names: operators }, ...lists].flatMap(({ at, names }) =>
-		names.flatMap((name, index): LazyProblem[] =>
-			hasNoId(name) ? [() => [pointerOf([...at, index]), textOf("owner-id", name)]] : [],
-		),
-	);
-	return { owners, problems: listProblems(withoutId) };
+	return { owners, problems: listProblems(withoutId({ operators, layers, senders }, [])) };
+}
+
+function withoutId(names: unknown, path: readonly string[]): LazyProblem[] {
+	if (typeof names === "object")
+		return Object.entries(names ?? {}).flatMap(([name, part]) => withoutId(part, [...path, name]));
+	const owner = String(names);
+	return hasNoId(owner) ? [() => [pointerOf(path), textOf("owner-id", owner)]] : [];
 }
 
 /** `@organisation/team` */

@@ -54,7 +54,7 @@ export const serve = createRun("serve", async ({ read, environment, io, extensio
 				observe({ kind: "answer", route, status, milliseconds, reason }),
 		});
 		const url = await listen(server, configuration, "PORT, HOST", ". Set others; PORT=0 is any free port");
-		io.print(welcome({ url, service, senders: configured, configuration }));
+		io.print(welcome(url, service, configured, configuration));
 		if (!interrupted.aborted) await once(interrupted, "abort");
 		io.warn("Ending: what was accepted is answered and stored first. Once more ends it at once.");
 		await end();
@@ -65,21 +65,18 @@ export const serve = createRun("serve", async ({ read, environment, io, extensio
 
 const exampleLayer = fileURLToPath(new URL("../docs/example-layer.json", import.meta.url));
 
-interface Started {
-	url: string;
-	service: Pick<Service, "layers" | "place" | "welcome">;
-	senders: Awaited<ReturnType<typeof readSenders>>;
-	configuration: Configuration;
-}
-
 function shellWord(text: string): string {
 	return /^[A-Za-z0-9/._-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-function welcome({ url, service, senders, configuration }: Started): string {
-	const { place, created } = senders;
+function welcome(
+	url: string,
+	service: Service,
+	{ senders, place, created }: Awaited<ReturnType<typeof readSenders>>,
+	configuration: Configuration,
+): string {
 	const layers = service.layers();
-	const id = [...senders.senders.keys()][0] ?? "publisher";
+	const id = [...senders.keys()][0] ?? "publisher";
 	const base = `${url}${configuration.basePath}`;
 	const inFile = place !== "SENDERS";
 	const where = inFile ? `DATA_DIR=${shellWord(configuration.dataDir)} ` : "";
@@ -90,7 +87,7 @@ function welcome({ url, service, senders, configuration }: Started): string {
 		`Layers: ${service.place}`,
 		...service.welcome(base),
 	];
-	if (senders.senders.size === 0) {
+	if (senders.size === 0) {
 		const way = inFile
 			? `${where}npx fragment-publisher sender add`
 			: "leave SENDERS unset, or name a sender in it";

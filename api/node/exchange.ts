@@ -111,7 +111,7 @@ export class Exchange {
 				});
 			}
 			case "status":
-				return answerStatus(route.segment, context.status ?? null, context.log, this.#client.shares);
+				return answerStatus(route.segment, context.status ?? null, this.#client.shares);
 			default:
 				return answerPlain(route, context);
 		}

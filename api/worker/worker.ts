@@ -53,7 +53,7 @@ export class FragmentWorker {
 					return await route.route.answer({ ...question, ...none, ifNoneMatch });
 				}
 				case "status":
-					return await answerStatus(route.segment, null, this.#errors);
+					return await answerStatus(route.segment, null);
 				case "write": {
 					const signed = writeHeaders((name) => request.headers.get(name));
 					const address = request.headers.get("CF-Connecting-IP");

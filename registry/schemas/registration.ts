@@ -60,29 +60,27 @@ export const registration1 = document("registration-1", "Registration of a map l
 	],
 	definitions: {
 		...shared,
-		lang: {
-			description: "The layer in one language.",
-			...exactly(
-				{ service_url: ref("address") },
-				{
-					layer: { minLength: 1, ...ref("text", "wms: the layer's name inside the service.") },
-					service_name: ref("name", "The name that the viewer shows, on one line."),
-					display_field: ref("text", "feature: the field whose value names a feature."),
-					metadata: ref("metadata"),
-					legend_format: ref("mime", "wms: the image type of the legend, such as image/png."),
-					feature_info_type: ref(
-						"mime",
-						"wms: the type asked of GetFeatureInfo. The viewer reads text/html, text/plain and application/json.",
-					),
-					loading_mode: {
-						description:
-							"Whether the viewer loads what the map shows (ondemand), or all of the layer once (snapshot).",
-						enum: ["ondemand", "snapshot"],
-					},
-					max_allowable_offset: natural("feature: how far a simplified line may stray, in map units."),
+		lang: described(
+			"The layer in one language.",
+			{ service_url: ref("address") },
+			{
+				layer: { minLength: 1, ...ref("text", "wms: the layer's name inside the service.") },
+				service_name: ref("name", "The name that the viewer shows, on one line."),
+				display_field: ref("text", "feature: the field whose value names a feature."),
+				metadata: ref("metadata"),
+				legend_format: ref("mime", "wms: the image type of the legend, such as image/png."),
+				feature_info_type: ref(
+					"mime",
+					"wms: the type asked of GetFeatureInfo. The viewer reads text/html, text/plain and application/json.",
+				),
+				loading_mode: {
+					description:
+						"Whether the viewer loads what the map shows (ondemand), or all of the layer once (snapshot).",
+					enum: ["ondemand", "snapshot"],
 				},
-			),
-		},
+				max_allowable_offset: natural("feature: how far a simplified line may stray, in map units."),
+			},
+		),
 		wms: {
 			required: ["layer"],
 			properties: { display_field: onlyOf("feature"), max_allowable_offset: onlyOf("feature") },
@@ -163,9 +161,9 @@ export const registration2 = document("registration-2", "Registration of a map l
 			common,
 		),
 		ogc: {
-			description: "An OGC Web Map Service, or Web Map Tile Service.",
 			...withLayers,
-			...exactly(
+			...described(
+				"An OGC Web Map Service, or Web Map Tile Service.",
 				{ service_type: { enum: ["ogcWms", "ogcWmts"] }, service_url },
 				{
 					...common,
@@ -182,9 +180,9 @@ export const registration2 = document("registration-2", "Registration of a map l
 			),
 		},
 		esriService: {
-			description: "A whole ArcGIS MapServer or FeatureServer.",
 			...withLayers,
-			...exactly(
+			...described(
+				"A whole ArcGIS MapServer or FeatureServer.",
 				{ service_type: { enum: ["esriMapServer", "esriFeatureServer"] }, service_url },
 				{
 					...common,

@@ -1,5 +1,5 @@
 import * as assert from "uvu/assert";
-import { answerStatus, routeOf } from "../../../api/app.ts";
+import { answerFailure, answerStatus, routeOf } from "../../../api/app.ts";
 import type { Client } from "../../../api/context.ts";
 import { clientOf } from "../../../api/node/address.ts";
 import { createReadStatus } from "../../../api/service/layer-status.ts";
@@ -33,7 +33,8 @@ async function ask(local: Local, target: string, client: Client = []): Promise<R
 	const route = routeOf("GET", target, local.context.settings);
 	if (route.kind !== "status") throw new Error(`${target} is no status`);
 	const { status = null, log } = local.context;
-	return responseOf(await answerStatus(route.segment, status, log, client));
+	const failed = (error: unknown) => answerFailure(error, "status", log);
+	return responseOf(await answerStatus(route.segment, status, client).catch(failed));
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into it freely
@@ -121,7 +122,7 @@ test("a smallkey that is impossible or not registered is refused", async ({ loca
 		assert.is(answer.status, status, smallkey);
 		assert.match(((await answer.json()) as { errors: string[] }).errors.join(), text);
 	}
-	assert.is((await answerStatus("gone", null, local.context.log)).status, 404, "the layers are elsewhere");
+	assert.is((await answerStatus("gone", null)).status, 404, "the layers are elsewhere");
 });
 
 test("harvest and health are what the harvester knows, in the publisher's words", async ({ local }) => {
@@ -154,7 +155,7 @@ test("harvest and health are what the harvester knows, in the publisher's words"
 		{ state: "down", at, findings: [en] },
 	]);
 	for (const part of await read("wells", "fr")) assert.equal(part?.findings, [fr]);
-	const reply = await answerStatus("wells", statuses, local.context.log);
+	const reply = await answerStatus("wells", statuses);
 	assert.match(new TextDecoder().decode(reply.bodyIn?.("fr")), `"findings":["${fr}"]`);
 	const path = "layers/health.json";
 	const health = '{"sick":{"wells":{"state":"down","since":"2026-W09"}}}';
@@ -193,7 +194,8 @@ test("too many look-ups of one address are 429, and beyond all room 503", async 
 	release();
 	await Promise.all(looks);
 	assert.ok(answers.includes("198.51.100.1 503 7"), "it was looked up");
-	const { cause } = await answerStatus("a", local.context.status, local.context.log);
+	const { status: statuses = null, log } = local.context;
+	const { cause } = await answerStatus("a", statuses).catch((error) => answerFailure(error, "status", log));
 	assert.is(cause, "slow", "for the log");
 });
 
