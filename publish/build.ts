@@ -51,14 +51,7 @@ export async function mapWithProgress<Item, Result>(
 	return pMap(all, run, { concurrency }).finally(() => bar.stop()) as Promise<Result[]>;
 }
 
-export interface Built {
-	/** One line each: file, JSON pointer and reason. */
-	problems: string[];
-	/** In files; null: nothing was written because of problems. */
-	written: Record<"written" | "removed" | "unchanged", number> | null;
-	layers: LayersAt;
-	read: ReadLayers;
-}
+export type Built = Awaited<ReturnType<typeof build>>;
 
 /** Smallkey → layer, in its last valid form if its file is wrong; null for a layer that is no longer served. */
 export type ReadLayers = ReadonlyMap<string, CheckedLayer | null>;
@@ -87,13 +80,9 @@ const maxWrong = 200;
  * From a commit, only the layers that have changed since the last build are read. A wrong file of a folder
  * stops the build; of a commit, its last valid form is built.
  * @param fresh ignores the manifest of the last build, and compares every file
+ * @returns `written`: numbers of files; null because of problems
  */
-export async function build(
-	source: Source,
-	out: string,
-	given: FragmentSettings,
-	fresh = false,
-): Promise<Built> {
+export async function build(source: Source, out: string, given: FragmentSettings, fresh = false) {
 	const settings = fragmentSettings(given);
 	const renderer = rendererStamp(settings);
 	const manifest = fresh ? null : readManifest(out);
@@ -104,8 +93,8 @@ export async function build(
 	const changed = earlier && "commit" in at ? await changesSince(earlier, at) : null;
 	const part = changed && (await readLayers(at, changed));
 	const judged = part && isUsable(part) ? part : await readLayers(at, null);
-	const problems = judged.problems.map(problemLine);
-	const result = { problems, layers: at, read: judged.layers };
+	const read: ReadLayers = judged.layers;
+	const result = { problems: judged.problems.map(problemLine), layers: at, read };
 	if (!isUsable(judged)) return { ...result, written: null };
 	if (earlier?.commit === versionOf(at))
 		return { ...result, written: { written: 0, removed: 0, unchanged: earlier.fragments } };

@@ -85,27 +85,7 @@ type ServiceFacts = Omit<FeatureDescription, "service_url" | "from" | "renderer"
 /** Names or numbers of layers, in the order in which they are shown. */
 type Entries = readonly (string | number)[];
 
-export interface LayerFacts {
-	lang: Lang;
-	id: string;
-	type: ServiceType;
-	/** Without a slash at the end (ArcGIS) or a lone `?` (OGC). */
-	url: string;
-	name: string;
-	entries: Entries;
-	/** The registered field, else the service's; `""` where neither is known. */
-	nameField: string;
-	metadataUrl: string | undefined;
-	catalogueUrl: string | undefined;
-	infoType: string | undefined;
-	members: Members;
-	/** `unknownService` before the first harvest. */
-	service: ServiceFacts;
-	/** Without the geometry, which is not a column of a table. */
-	columns: readonly Field[];
-	forV2: { service_url?: string; layer?: string };
-	settings: FragmentSettings;
-}
+export type LayerFacts = ReturnType<typeof layerFacts>;
 
 type Members = LangEntry & {
 	scrape_only?: (string | number)[];
@@ -119,30 +99,36 @@ export function layerFacts(
 	registration: Registration,
 	description: Description | null,
 	settings: FragmentSettings,
-): LayerFacts {
+) {
 	const members: Members = registration[lang];
 	const type = serviceTypeOf(registration, lang);
 	const harvested = description && currentDescription(registration, description, lang);
-	const service = harvested && "renderer" in harvested ? harvested : unknownService;
+	const service: ServiceFacts = harvested && "renderer" in harvested ? harvested : unknownService;
 	const columns = service.fields.filter((field) => field.type !== "esriFieldTypeGeometry");
 	const url = addressOf(type, members.service_url);
+	const forV2: { service_url?: string; layer?: string } =
+		(!isVersion2(registration) && registration.targets?.v2?.[lang]) || {};
 	const entries = entriesOf(registration, lang, harvested);
 	const title = (harvested && "title" in harvested && harvested.title) || "";
 	return {
 		lang,
 		id: `rcs.${smallkey}.${lang}`,
 		type,
+		/** Without a slash at the end (ArcGIS) or a lone `?` (OGC). */
 		url,
 		name: escapeMarkup(members.service_name || serviceName(type, url, entries, service, title) || smallkey),
 		entries,
+		/** The registered field, else the service's; `""` where neither is known. */
 		nameField: escapeMarkup(nameField(columns, [members.display_field, service.display_field])),
 		metadataUrl: members.metadata?.metadata_url ?? filledTemplate(settings.metadataUrl, members.metadata),
 		catalogueUrl: members.metadata?.catalogue_url ?? filledTemplate(settings.catalogueUrl, members.metadata),
 		infoType: members.feature_info_type ?? members.feature_info_format,
 		members,
+		/** `unknownService` before the first harvest. */
 		service,
+		/** Without the geometry, which is not a column of a table. */
 		columns,
-		forV2: (!isVersion2(registration) && registration.targets?.v2?.[lang]) || {},
+		forV2,
 		settings,
 	};
 }

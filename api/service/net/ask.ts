@@ -3,13 +3,7 @@ import { createFetch } from "./fetch.ts";
 
 const maxAnswerBytes = 1_000_000;
 
-export interface ServiceAnswer {
-	ok: boolean;
-	status: number;
-	text: string;
-	date: Date | null;
-	etag: string | null;
-}
+type ServiceAnswer = Awaited<ReturnType<typeof askService>>;
 
 /**
  * The answer is untrusted text: print it with `plain`. `timeoutMs`: for the whole answer.
@@ -20,7 +14,7 @@ export async function askService(
 	timeoutMs: number,
 	init: RequestInit = {},
 	maxBytes = maxAnswerBytes,
-): Promise<ServiceAnswer> {
+) {
 	try {
 		const answer = await createFetch({ allowPrivate: true, timeoutMs, maxBytes })(address, init);
 		const date = new Date(answer.headers.get("Date") ?? "");
