@@ -175,11 +175,7 @@ interface Share {
 /** Empty for a client without a limit. The first one names the client itself. */
 export type Client = readonly Share[];
 
-export interface Holding {
-	/** @returns null: taken; `client`: it holds its share; `all`: all clients together fill the room */
-	take(amount: number): "client" | "all" | null;
-	end(): void;
-}
+export type Holding = ReturnType<Room["hold"]>;
 
 /**
  * Such as of bytes in memory. A client may hold a fixed fraction of what is free (dynamic thresholds,
@@ -191,7 +187,7 @@ export class Room {
 
 	constructor(readonly max: number) {}
 
-	hold(client: Client): Holding {
+	hold(client: Client) {
 		let amountHeld = 0;
 		const add = (amount: number) => {
 			amountHeld += amount;
@@ -202,7 +198,8 @@ export class Room {
 				else this.#byName.delete(name);
 			}
 		};
-		const take: Holding["take"] = (amount) => {
+		/** @returns null: taken; `client`: it holds its share; `all`: all clients together fill the room */
+		const take = (amount: number): "client" | "all" | null => {
 			const free = this.max - this.#held - amount;
 			if (free < 0) return "all";
 			const isFull = ({ name, parts }: Share) =>

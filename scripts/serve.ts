@@ -71,7 +71,7 @@ function shellWord(text: string): string {
 
 function welcome(
 	url: string,
-	service: Service,
+	service: Pick<Service, "layers" | "place" | "welcome">,
 	{ senders, place, created }: Awaited<ReturnType<typeof readSenders>>,
 	configuration: Configuration,
 ): string {

@@ -3,7 +3,6 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { namesIn } from "../../publish/changed-layers.ts";
 import type { FileTimes } from "../../publish/file-writer.ts";
 import { openPublication, type Publication } from "../../publish/publication.ts";
-import type { ReadFragment } from "../../registry/targets/facts.ts";
 import { readCommit } from "../../store/files/version.ts";
 import type { CommitRange } from "../../store/git/branch.ts";
 import { openGitStore } from "../../store/git/git-store.ts";
@@ -19,15 +18,7 @@ import type { Extension, RunningService, ServiceEvent, Started } from "./extensi
 import { createReadStatus } from "./layer-status.ts";
 import type { Configuration } from "./settings.ts";
 
-export interface Service {
-	context: Context;
-	file: ReadFragment;
-	place: string;
-	layers: () => number;
-	observe: (event: ServiceEvent) => void;
-	welcome: (base: string) => string[];
-	close: () => Promise<void>;
-}
+export type Service = Awaited<ReturnType<typeof openLocal>>;
 
 export interface Outside {
 	extensions?: readonly Extension[];
@@ -175,7 +166,7 @@ export async function openLocal(configuration: Configuration, senders: Senders, 
 		throw error;
 	}
 	const status = createReadStatus({ repository, store, has, now, started: parts.all });
-	const service: Service = {
+	return {
 		context: { ...context, status },
 		file,
 		observe,
@@ -183,8 +174,8 @@ export async function openLocal(configuration: Configuration, senders: Senders, 
 		close: () => closeAll([publication.close, ...started]),
 		place: `the branch main of ${repository}`,
 		layers: () => publication.size,
+		...{ store, publication, disk, started: parts.all },
 	};
-	return { ...service, store, publication, disk, started: parts.all };
 }
 
 /** The last part first, and each one. @throws the first failure */

@@ -8,7 +8,7 @@ import { type Store, StoreBusy } from "../../store/store.ts";
 import type { Context } from "../context.ts";
 import { serviceLog } from "../node/serve.ts";
 import type { Senders } from "../senders.ts";
-import { type Outside, observeCommits, type Service, StartedParts } from "./composition.ts";
+import { type Outside, observeCommits, StartedParts } from "./composition.ts";
 import { fetchFromGithub } from "./github.ts";
 import type { Configuration } from "./settings.ts";
 
@@ -17,7 +17,7 @@ export async function openGithubService(
 	configuration: Configuration,
 	senders: Senders,
 	{ extensions = [], sendersState = () => null }: Pick<Outside, "extensions" | "sendersState"> = {},
-): Promise<Service> {
+) {
 	const { github } = configuration;
 	if (!github) throw new Error("GITHUB_REPOSITORY: must be set");
 	const now = () => new Date();
@@ -45,7 +45,7 @@ export async function openGithubService(
 	}
 	return {
 		context,
-		file: (folder, smallkey) => readFragmentFile(join(out, folder, smallkey)),
+		file: (folder: string, smallkey: string) => readFragmentFile(join(out, folder, smallkey)),
 		place: `${github.repository} at GitHub; reads come from ${out}, which npx fragment-publisher build writes`,
 		layers,
 		observe,

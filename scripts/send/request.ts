@@ -21,12 +21,7 @@ interface PublisherRequest {
 	reviewName?: string | undefined;
 }
 
-/** Specification, "Request headers". */
-interface SignedRequest extends PublisherRequest {
-	/** The path of the service's address, then `/register/23ax5t`. */
-	target: string;
-	headers: Record<"Authorization" | "TimeStamp" | "Sender", string>;
-}
+type SignedRequest = Awaited<ReturnType<typeof signWith>>;
 
 export function requestLine(line: Command) {
 	return requestOptions(line.argument("<smallkey>", "the layer"));
@@ -63,11 +58,8 @@ export interface SenderKey {
 	secret: string;
 }
 
-export async function signWith(
-	{ sender, secret }: SenderKey,
-	request: PublisherRequest,
-	time: Date,
-): Promise<SignedRequest> {
+/** Specification, "Request headers". `target`: the path of the service's address, then `/register/23ax5t`. */
+export async function signWith({ sender, secret }: SenderKey, request: PublisherRequest, time: Date) {
 	const timestamp = time.toISOString();
 	const base = new URL(request.url).pathname.replace(/(?<!\/)\/+$/, "");
 	const segment = encodeURIComponent(request.smallkey).replaceAll("%2B", "+").replaceAll("%3D", "=");
