@@ -25,18 +25,13 @@ function assets(
 	answer = (path: string) => Response.json({ path }, { headers: { ETag: `"${path.length}"` } }),
 ) {
 	const requests: string[] = [];
-	let running = 0;
-	const most = { atOnce: 0 };
 	const fetch = async (address: string) => {
 		const path = new URL(address).pathname;
 		requests.push(path);
-		running += 1;
-		most.atOnce = Math.max(most.atOnce, running);
 		await new Promise(setImmediate);
-		running -= 1;
 		return answer(path);
 	};
-	return { binding: { ASSETS: { fetch } } satisfies Bindings, requests, most };
+	return { binding: { ASSETS: { fetch } } satisfies Bindings, requests };
 }
 
 test("a missing binding is a clear line in the log, and a 500 with an empty body", async () => {

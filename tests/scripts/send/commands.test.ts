@@ -1,4 +1,5 @@
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdirSync } from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { join } from "node:path";
 import { text as textOf } from "node:stream/consumers";
@@ -66,8 +67,10 @@ function signatureOf(text: string, path = "/base/register/my-layer", time = time
 }
 
 function writeBatch(folder: string, keys: readonly string[]): string {
-	writeFiles(folder, Object.fromEntries(keys.map((key) => [`batch/${key}.json`, manual])));
-	return join(folder, "batch");
+	const batch = join(folder, "batch");
+	mkdirSync(batch, { recursive: true });
+	writeFiles(batch, Object.fromEntries(keys.map((key) => [`${key}.json`, manual])));
+	return batch;
 }
 
 function sent({ requests }: Scene): string[] {
@@ -118,9 +121,8 @@ test("remove takes several layers, and a file of them", async (scene) => {
 	await writeFile(file, "two, three\none\n");
 	scene.answer = ({ url = "" }) => {
 		if (url.endsWith("/one")) return { status: 202, text: '{"changed":true,"branch":"register/one"}' };
-		return url.endsWith("/three")
-			? { status: 404, text: '{"errors":["not there"]}' }
-			: { status: 204, text: "" };
+		if (url.endsWith("/three")) return { status: 404, text: '{"errors":["not there"]}' };
+		return { status: 204, text: "" };
 	};
 	const { stdout, stderr } = await exits(run(scene, "remove", ["one", "four", "--file", file]), 1);
 	assert.equal(stdout.split("\n"), [
@@ -129,10 +131,8 @@ test("remove takes several layers, and a file of them", async (scene) => {
 	]);
 	assert.is(stderr, `404 from ${scene.url}/register/three\nthe service: not there\n`);
 	const keys = ["four", "one", "three", "two"];
-	assert.equal(
-		sent(scene),
-		keys.map((key) => `DELETE /base/register/${key}`),
-	);
+	const removals = keys.map((key) => `DELETE /base/register/${key}`);
+	assert.equal(sent(scene), removals);
 	assert.equal(JSON.parse((await run(scene, "remove", [...keys, "--json"])).stdout), {
 		...{ removed: ["four", "two"], waiting: ["one"], refused: ["three"], unsent: [] },
 	});
@@ -147,15 +147,23 @@ test("remove takes several layers, and a file of them", async (scene) => {
 	assert.equal(sent(scene), []);
 });
 
-function answerWithCatalogue({ method, url = "" }: IncomingMessage): Answer {
-	if (method === "PUT") return { status: 201, text: '{"changed":true}' };
-	if (method === "DELETE") return { status: 204, text: "" };
-	const chunks = ["index/chunks/00-a.json", null, "index/chunks/02-b.json"];
-	const keys = [["mine-1", "mine-2", "other-1"], [], ["mine-3", "mine-../x", "Mine-4"]];
-	const entries = keys[chunks.indexOf(url.slice("/base/".length))]?.map((smallkey) => ({ smallkey }));
-	const part = url === "/base/index/index.json" ? { chunks } : { entries };
-	return { status: 200, text: JSON.stringify({ version: indexVersion, ...part }) };
-}
+/** A service whose catalogue has chunks of smallkeys. */
+const catalogueOf =
+	(...chunks: (string[] | null)[]) =>
+	({ method, url = "" }: IncomingMessage): Answer => {
+		if (method === "PUT") return { status: 201, text: '{"changed":true}' };
+		if (method === "DELETE") return { status: 204, text: "" };
+		const names = chunks.map((keys, at) => keys && `index/chunks/0${at}-a.json`);
+		const entries = chunks[names.indexOf(url.slice("/base/".length))]?.map((smallkey) => ({ smallkey }));
+		const part = url === "/base/index/index.json" ? { chunks: names } : { entries };
+		return { status: 200, text: JSON.stringify({ version: indexVersion, ...part }) };
+	};
+
+const answerWithCatalogue = catalogueOf(["mine-1", "mine-2", "other-1"], null, [
+	"mine-3",
+	"mine-../x",
+	"Mine-4",
+]);
 
 test("register --remove-others removes what the sender owns and the folder lacks, after a yes", async (scene) => {
 	const batch = writeBatch(scene.folder, ["mine-2", "other-2"]);
@@ -185,8 +193,8 @@ test("register --remove-others removes nothing if a layer was refused, or the ca
 		request.method === "PUT" ? { status: 400, text: '{"errors":["no"]}' } : answerWithCatalogue(request);
 	await exits(run(scene, "register", words), 1);
 	scene.answer = (request) =>
-		request.url?.endsWith("/02-b.json") ? { status: 503, text: "" } : answerWithCatalogue(request);
-	const reason = "/02-b.json: answers 503; --remove-others needs the service's";
+		request.url?.endsWith("/02-a.json") ? { status: 503, text: "" } : answerWithCatalogue(request);
+	const reason = "/02-a.json: answers 503; --remove-others needs the service's";
 	await warns(run(scene, "register", words), 2, reason);
 	for (const wrong of ["--remove-others", "--owned=mine-*"])
 		await exits(run(scene, "register", [batch, wrong]), 2);
@@ -194,29 +202,16 @@ test("register --remove-others removes nothing if a layer was refused, or the ca
 });
 
 test("register --remove-others removes few layers only, or as many as --remove-at-most says", async (scene) => {
+	const keysOf = (count: number) => Array.from({ length: count }, (_, at) => `mine-${at}`);
 	const empty = writeBatch(scene.folder, []);
-	await mkdir(empty, { recursive: true });
 	const removal = ["--remove-others", "--owned", "mine-*", "--yes"];
-	const catalogueOf = (count: number) => (request: IncomingMessage) => {
-		if (request.method === "DELETE") return { status: 204, text: "" };
-		const entries = Array.from({ length: count }, (_, at) => ({ smallkey: `mine-${at}` }));
-		const isManifest = request.url === "/base/index/index.json";
-		const part = isManifest ? { chunks: ["index/chunks/00-a.json"] } : { entries };
-		return { status: 200, text: JSON.stringify({ version: indexVersion, ...part }) };
-	};
-	const lacking = (count: number, missing: number) => {
-		const folder = join(scene.folder, `lacking-${count}-${missing}`);
-		const keys = Array.from({ length: count - missing }, (_, at) => `mine-${at}`);
-		writeFiles(folder, Object.fromEntries(keys.map((key) => [`${key}.json`, manual])));
-		return folder;
-	};
 	for (const [count, missing, max] of [
 		[20, 3, 2],
 		[3, 3, 2],
 		[200, 11, 10],
 	] as const) {
-		scene.answer = catalogueOf(count);
-		const folder = missing === count ? empty : lacking(count, missing);
+		scene.answer = catalogueOf(keysOf(count));
+		const folder = writeBatch(join(scene.folder, `${count}`), keysOf(count - missing));
 		const allowed = `at most ${max} may be removed: --remove-at-most ${missing} allows it. Nothing was sent`;
 		const reason = `${missing} of the ${count} layers that match mine-* are not in the folder, and ${allowed}`;
 		await warns(run(scene, "register", [folder, ...removal]), 1, reason);
@@ -224,7 +219,7 @@ test("register --remove-others removes few layers only, or as many as --remove-a
 		await warns(run(scene, "register", [folder, ...low]), 1, `at most ${missing - 1} may be removed`);
 	}
 	assert.not.match(sent(scene).join(), /PUT|DELETE/);
-	scene.answer = catalogueOf(3);
+	scene.answer = catalogueOf(keysOf(3));
 	const enough = [empty, ...removal, "--remove-at-most", "3"];
 	await prints(run(scene, "register", enough), 0, "removed: mine-0 mine-1 mine-2");
 	await warns(run(scene, "register", [empty, "--remove-at-most", "3"]), 2, "--remove-at-most: is for");
@@ -240,10 +235,8 @@ test("register --partial sends the files that are in order, names the others, an
 	assert.match(stdout, "2 changed, 0 as they were, of 2 layers");
 	assert.match(stderr, /bad\.json: \/version: is missing[\s\S]*\nnothing is removed/);
 	assert.not.match(stderr, /DS_Store|_wells|Thumbs/);
-	assert.equal(
-		sent(scene).filter((line) => !line.startsWith("GET ")),
-		["PUT /base/register/mine-1", "PUT /base/register/mine-5"],
-	);
+	const writes = sent(scene).filter((line) => !line.startsWith("GET "));
+	assert.equal(writes, ["PUT /base/register/mine-1", "PUT /base/register/mine-5"]);
 });
 
 test("register removes nothing after an interruption, even if all was sent before it", async (scene) => {
@@ -294,10 +287,7 @@ test("register --dry-run lists what would change, and sends nothing", async (sce
 test("register --review-name sends the header Review with each change", async (scene) => {
 	const batch = writeBatch(scene.folder, ["one", "two"]);
 	await exits(run(scene, "register", [batch, "--review-name", "spring.2026"]), 0);
-	assert.equal(
-		scene.requests.map(({ request }) => request.headers.review),
-		["spring.2026", "spring.2026"],
-	);
+	for (const { request } of scene.requests) assert.is(request.headers.review, "spring.2026");
 	for (const name of [".a", "a..b", "a.lock", "a b", "é"])
 		await warns(run(scene, "register", [batch, "--review-name", name]), 2, "It must be 1 to 64 of");
 	assert.is(scene.requests.length, 2);
