@@ -2,10 +2,11 @@ import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { listBranches } from "../../store/git/review-branches.ts";
 import { isReviewBranch, reviewBranch } from "../../store/store.ts";
-import { test } from "../helpers/suite.ts";
-import { temporaryFolder } from "../helpers/world.ts";
+import { folderSuite } from "../helpers/world.ts";
 import { metaOf } from "./contract.ts";
 import { git, openEmpty, put } from "./git-store.ts";
+
+const test = folderSuite("branches of reviews");
 
 test("each branch of a review is known as one, and a branch of a person is not", () => {
 	const review = { author: "ann", review: true };
@@ -19,30 +20,28 @@ test("each branch of a review is known as one, and a branch of a person is not",
 		assert.not.ok(isReviewBranch(branch), branch);
 });
 
-test("the branch of a review in the earlier form is still one, and a layer below which it is waits for it", async () => {
-	await using folder = await temporaryFolder();
-	const store = await openEmpty(folder.path);
+test("the branch of a review in the earlier form is still one, and a layer below which it is waits for it", async ({
+	folder,
+}) => {
+	await using store = await openEmpty(folder);
 	const earlier = "register/ann/review.spring";
 	assert.ok(isReviewBranch(earlier));
-	await git(folder.path, "branch", earlier, "main");
+	await git(folder, "branch", earlier, "main");
 	const error = await put(store, "ann", "roads", { review: true }).catch(String);
 	assert.match(String(error), `the branch ${earlier} is in the way of register/ann: rename it`);
-	await store.close();
 });
 
-test("no message of a commit can name another branch", async () => {
-	await using folder = await temporaryFolder();
-	const store = await openEmpty(folder.path);
+test("no message of a commit can name another branch", async ({ folder }) => {
+	await using _store = await openEmpty(folder);
 	const message = "subject\n\nwhy\x01\nregister/other/x\n";
 	const who = ["-c", "user.name=ann", "-c", "user.email=ann@example.ca"];
-	const commit = await git(folder.path, ...who, "commit-tree", "main^{tree}", "-p", "main", "-m", message);
-	await git(folder.path, "branch", "register/roads", commit);
-	const branches = await listBranches(join(folder.path, "repository.git"), [], ["register/"]);
+	const commit = await git(folder, ...who, "commit-tree", "main^{tree}", "-p", "main", "-m", message);
+	await git(folder, "branch", "register/roads", commit);
+	const branches = await listBranches(join(folder, "repository.git"), [], ["register/"]);
 	assert.equal(
 		branches.map(({ name, commit, message }) => [name, commit, message]),
 		[["register/roads", commit, message]],
 	);
-	await store.close();
 });
 
 test.run();

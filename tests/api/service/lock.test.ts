@@ -6,32 +6,37 @@ import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import * as assert from "uvu/assert";
 import { lockFolder } from "../../../api/service/lock.ts";
-import { test } from "../../helpers/suite.ts";
 import { eventually } from "../../helpers/wait.ts";
-import { temporaryFolder } from "../../helpers/world.ts";
+import { folderSuite } from "../../helpers/world.ts";
 
-test("a second service says at once what it waits for, and takes over when the first one ends", async () => {
-	await using folder = await temporaryFolder();
-	const first = await lockFolder(folder.path);
+const test = folderSuite("the lock of a folder");
+
+async function assertTaken(folder: string): Promise<void> {
+	const error = await lockFolder(folder, { maxWaitMs: 0 }).catch(String);
+	assert.match(
+		String(error),
+		`DATA_DIR: another process works in ${folder}; end it first, or choose another folder`,
+	);
+}
+
+test("a second service says at once what it waits for, and takes over when the first one ends", async ({
+	folder,
+}) => {
+	const first = await lockFolder(folder);
 	const said: string[] = [];
-	const second = lockFolder(folder.path, { waiting: (line) => said.push(line), maxWaitMs: 60_000 });
+	const second = lockFolder(folder, { waiting: (line) => said.push(line), maxWaitMs: 60_000 });
 	await eventually(() => said.length > 0);
-	assert.equal(said, [`DATA_DIR: another process works in ${folder.path}; waiting 60 s for its end`]);
+	assert.equal(said, [`DATA_DIR: another process works in ${folder}; waiting 60 s for its end`]);
 	await first.release();
 	await (await second).release();
 	assert.is(said.length, 1);
 });
 
-test("a folder that stays in use is an error that says what to do, and stays with the first service", async () => {
-	await using folder = await temporaryFolder();
-	const first = await lockFolder(folder.path);
-	for (let attempt = 0; attempt < 2; attempt += 1) {
-		const error = await lockFolder(folder.path, { maxWaitMs: 0 }).catch((reason: Error) => reason);
-		assert.match(
-			String(error),
-			`DATA_DIR: another process works in ${folder.path}; end it first, or choose another folder`,
-		);
-	}
+test("a folder that stays in use is an error that says what to do, and stays with the first service", async ({
+	folder,
+}) => {
+	const first = await lockFolder(folder);
+	for (const _ of ["first", "second"]) await assertTaken(folder);
 	await first.release();
 });
 
@@ -54,25 +59,25 @@ function disorder(): Disposable {
 
 for (const isStale of [false, true]) {
 	const what = isStale ? "what a killed process left" : "an empty folder";
-	test(`of many that come to ${what} at the same moment, one gets the lock`, async () => {
-		await using folder = await temporaryFolder();
+	test(`of many that come to ${what} at the same moment, one gets the lock`, async ({ folder }) => {
 		using _ = disorder();
 		for (let round = 0; round < 5; round += 1) {
-			if (isStale) await leaveSocket(join(folder.path, `publisher.lock.${2 * round + 100}`));
-			const attempts = Array.from({ length: 8 }, () => lockFolder(folder.path, { maxWaitMs: 0 }));
+			if (isStale) await leaveSocket(join(folder, `publisher.lock.${2 * round + 100}`));
+			const attempts = Array.from({ length: 8 }, () => lockFolder(folder, { maxWaitMs: 0 }));
 			const held = (await Promise.allSettled(attempts)).flatMap((attempt) =>
 				attempt.status === "fulfilled" ? [attempt.value] : [],
 			);
 			assert.is(held.length, 1);
-			assert.is(readdirSync(folder.path).length, 1);
+			assert.is(readdirSync(folder).length, 1);
 			await held[0]?.release();
 		}
 	});
 }
 
-test("a lock that was won is held, although what a killed process left cannot be removed", async () => {
-	await using folder = await temporaryFolder();
-	await leaveSocket(join(folder.path, "publisher.lock.7"));
+test("a lock that was won is held, although what a killed process left cannot be removed", async ({
+	folder,
+}) => {
+	await leaveSocket(join(folder, "publisher.lock.7"));
 	const { rm } = files;
 	files.rm = async (path, ...options) => {
 		if (String(path).endsWith(".7")) throw Object.assign(new Error("no room"), { code: "ENOSPC" });
@@ -80,24 +85,21 @@ test("a lock that was won is held, although what a killed process left cannot be
 	};
 	using _ = { [Symbol.dispose]: () => Object.assign(files, { rm }) };
 	const said: string[] = [];
-	const first = await lockFolder(folder.path, { waiting: (line) => said.push(line) });
+	const first = await lockFolder(folder, { waiting: (line) => said.push(line) });
 	assert.equal(said, []);
-	const error = await lockFolder(folder.path, { maxWaitMs: 0 }).catch((reason: Error) => reason);
-	assert.match(String(error), "another process works in");
+	await assertTaken(folder);
 	await first.release();
 });
 
-test("a start that was overtaken by a later one gets no lock", async () => {
-	await using folder = await temporaryFolder();
+test("a start that was overtaken by a later one gets no lock", async ({ folder }) => {
 	const later = createServer();
 	files.link = async (from, to) => {
 		files.link = link;
-		await once(later.listen(join(folder.path, "publisher.lock.9")), "listening");
+		await once(later.listen(join(folder, "publisher.lock.9")), "listening");
 		return link(from, to);
 	};
-	const error = await lockFolder(folder.path, { maxWaitMs: 0 }).catch((reason: Error) => reason);
-	assert.match(String(error), "another process works in");
-	assert.equal(readdirSync(folder.path), ["publisher.lock.9"]);
+	await assertTaken(folder);
+	assert.equal(readdirSync(folder), ["publisher.lock.9"]);
 	await new Promise((resolve) => later.close(resolve));
 });
 
@@ -108,15 +110,11 @@ async function leaveSocket(path: string): Promise<void> {
 	await new Promise((resolve) => server.close(resolve));
 }
 
-(process.getuid?.() === 0 ? test.skip : test)(
-	"a folder of another user is named with the way out",
-	async () => {
-		const error = await lockFolder("/", { maxWaitMs: 0 }).catch((one) => one);
-		assert.is(
-			error.message,
-			"DATA_DIR: this user may not write in /: run this as the user of the service, who owns it",
-		);
-	},
-);
+const unlessRoot = process.getuid?.() === 0 ? test.skip : test;
+
+unlessRoot("a folder of another user is named with the way out", async () => {
+	const text = "DATA_DIR: this user may not write in /: run this as the user of the service, who owns it";
+	assert.is(await lockFolder("/", { maxWaitMs: 0 }).catch((error) => error.message), text);
+});
 
 test.run();

@@ -7,9 +7,8 @@ import { copyLayers, secrets, wms } from "../../helpers/local.ts";
 import { cleanEnvironment, descendantsWith, exits, root, runScript } from "../../helpers/process.ts";
 import { serve } from "../../helpers/serving.ts";
 import { signed } from "../../helpers/signed.ts";
-import { suite } from "../../helpers/suite.ts";
 import { eventually } from "../../helpers/wait.ts";
-import { sharedSuite, temporaryFolder } from "../../helpers/world.ts";
+import { folderSuite, sharedSuite, temporaryFolder } from "../../helpers/world.ts";
 
 interface Scene {
 	folder: string;
@@ -79,34 +78,33 @@ test("a closed log ends neither the service nor a write; SIGTERM ends it in orde
 	assert.match(scene.output(), "\nEnding: what was accepted is answered and stored first.");
 });
 
-const trial = suite("a start");
+const trial = folderSuite("a start");
 
-/** Makes a folder the working directory, until the end of the block. */
-function inFolder(path: string): Disposable {
-	process.chdir(path);
-	return { [Symbol.dispose]: () => process.chdir(root) };
-}
+trial(
+	"a trial starts with the examples of the checkout, and a production start with none",
+	async ({ folder: path }) => {
+		await copyLayers(path);
+		const files = await glob("layers/*/*.json", { cwd: path, ignore: ["**/*.service.json"] });
+		const keys = files.map((file) => basename(file, ".json"));
+		process.chdir(path);
+		using _ = { [Symbol.dispose]: () => process.chdir(root) };
+		await using trial = await serve({ SITE: "off" });
+		const answer = await fetch(`${trial.url}/v0.9/docs/fr/${[...keys, "none"].join()}`);
+		const layers = (await answer.json()) as { layers?: object }[];
+		assert.equal(layers.pop(), { error_code: 404, smallkey: "none" });
+		assert.is(layers.filter(({ layers }) => layers !== undefined).length, keys.length);
+		assert.match(trial.output(), `Serving ${keys.length} layers at `);
+		await using production = await serve({
+			SITE: "off",
+			NODE_ENV: "production",
+			DATA_DIR: join(path, "data"),
+		});
+		assert.match(production.output(), "Serving 0 layers at ");
+	},
+);
 
-trial("a trial starts with the examples of the checkout, and a production start with none", async () => {
-	await using folder = await temporaryFolder();
-	const { path } = folder;
-	await copyLayers(path);
-	const files = await glob("layers/*/*.json", { cwd: path, ignore: ["**/*.service.json"] });
-	const keys = files.map((file) => basename(file, ".json"));
-	using _ = inFolder(path);
-	await using trial = await serve({ SITE: "off" });
-	const answer = await fetch(`${trial.url}/v0.9/docs/fr/${[...keys, "none"].join()}`);
-	const layers = (await answer.json()) as { layers?: object }[];
-	assert.equal(layers.pop(), { error_code: 404, smallkey: "none" });
-	assert.is(layers.filter(({ layers }) => layers !== undefined).length, keys.length);
-	assert.match(trial.output(), `Serving ${keys.length} layers at `);
-	await using production = await serve({ SITE: "off", NODE_ENV: "production", DATA_DIR: join(path, "data") });
-	assert.match(production.output(), "Serving 0 layers at ");
-});
-
-trial("a first start makes a sender with a random secret in a file of mode 0600", async () => {
-	await using folder = await temporaryFolder();
-	const data = join(folder.path, "it's data");
+trial("a first start makes a sender with a random secret in a file of mode 0600", async ({ folder }) => {
+	const data = join(folder, "it's data");
 	await using server = await serve({ DATA_DIR: data, SITE: "off" });
 	const path = join(data, "senders.json");
 	assert.is((await stat(path)).mode & 0o777, 0o600);
@@ -121,12 +119,11 @@ trial("a first start makes a sender with a random secret in a file of mode 0600"
 	assert.is((await fetch(`${server.url}/v0.9/doc/en/my-layer`)).status, 200);
 });
 
-trial("SENDERS={} serves, and says that no one can publish", async () => {
-	await using folder = await temporaryFolder();
-	await using standby = await serve({ DATA_DIR: folder.path, SENDERS: "{}", SITE: "off" });
+trial("SENDERS={} serves, and says that no one can publish", async ({ folder }) => {
+	await using standby = await serve({ DATA_DIR: folder, SENDERS: "{}", SITE: "off" });
 	assert.match(standby.output(), "\nSenders: none in SENDERS, so no one can publish: leave SENDERS unset");
 	assert.not.match(standby.output(), "fragment-publisher put");
-	assert.not((await readdir(folder.path)).includes("senders.json"));
+	assert.not((await readdir(folder)).includes("senders.json"));
 });
 
 test.run();
