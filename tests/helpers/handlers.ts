@@ -211,7 +211,7 @@ export async function signedWrite(write: Write, now: number): Promise<HandledWri
 	};
 }
 
-export function bytesOf({ body }: Reply): Uint8Array {
+function bytesOf({ body }: Reply): Uint8Array {
 	return body instanceof Uint8Array ? body : Buffer.concat([...body]);
 }
 
