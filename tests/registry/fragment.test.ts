@@ -1,7 +1,7 @@
 import * as assert from "uvu/assert";
 import { type Description, parseDescription } from "../../registry/description.ts";
 import { mapWkids } from "../../registry/generic.ts";
-import type { LangEntry, Registration } from "../../registry/registration.ts";
+import type { Registration } from "../../registry/registration.ts";
 import type { Lang } from "../../registry/smallkey.ts";
 import { layerFacts } from "../../registry/targets/facts.ts";
 import { renderAt, targetNames } from "../../registry/targets/table.ts";
@@ -9,7 +9,7 @@ import { projectExtent } from "../../site/service/boxes.ts";
 import { test } from "../helpers/suite.ts";
 import { assertAcceptedAt } from "../viewer/accepted.ts";
 import { featureAt, nodeOf } from "../viewer/viewer.ts";
-import { describedAt } from "./targets/samples.ts";
+import { describedAt, wmsWith } from "./targets/samples.ts";
 
 const settings = { metadataUrl: "", catalogueUrl: "" };
 
@@ -25,11 +25,6 @@ function nodeIn(layer: Registration, given: Description | null = null, more = {}
 
 const dot = "data:image/png;base64,iVBORw0KGgo=";
 const address = "https://host.example/arcgis/rest/services/X/MapServer/1";
-
-function wmsWith(more: Partial<LangEntry>): Registration {
-	const entry = { service_url: "https://host.example/wms?map=a", layer: "roads", ...more };
-	return { version: "1.0.0", payload_type: "wms", en: entry, fr: { ...entry, layer: "routes" } };
-}
 
 const fields = [
 	{ name: "OBJECTID", alias: "Number", type: "esriFieldTypeOID" },

@@ -1,6 +1,12 @@
 import * as assert from "uvu/assert";
 import type { Description } from "../../../registry/description.ts";
-import type { LangEntry, Registration, Registration1 } from "../../../registry/registration.ts";
+import type {
+	LangEntry,
+	LangNode,
+	Registration,
+	Registration1,
+	Registration2,
+} from "../../../registry/registration.ts";
 import type { Lang } from "../../../registry/smallkey.ts";
 import { type FragmentSettings, layerFacts, type Target } from "../../../registry/targets/facts.ts";
 import { renderAt as render } from "../../../registry/targets/table.ts";
@@ -16,6 +22,10 @@ export const metadata = {
 export function wmsWith(more: Partial<LangEntry>): Registration1 {
 	const entry = { service_url: "https://host.example/wms", layer: "roads", ...more };
 	return { version: "1.0.0", payload_type: "wms", en: entry, fr: entry };
+}
+
+export function version2(node: LangNode): Registration2 {
+	return { version: "2.0", en: node, fr: node };
 }
 
 export function describedAt(service_url: string): Description {

@@ -1,14 +1,11 @@
 import * as assert from "uvu/assert";
+import type { LangNode } from "../../../registry/registration.ts";
 import { terria } from "../../../registry/targets/terria.ts";
 import { test } from "../../helpers/suite.ts";
 import { featureAt } from "../../viewer/viewer.ts";
-import { featureServer, mapServer, metadata, renderAt, wmsWith } from "./samples.ts";
+import { featureServer, mapServer, metadata, renderAt, version2, wmsWith } from "./samples.ts";
 
 const service = "https://host.example/arcgis/rest/services/a";
-
-function nodeWith(node: object) {
-	return { version: "2.0", en: node, fr: node };
-}
 
 function memberOf(registration: Parameters<typeof renderAt>[1]) {
 	const fragment = renderAt(terria, registration);
@@ -53,7 +50,7 @@ const nodes: [string, object, object | null][] = [
 
 test("each kind of service of version 2.0 has its member, or none", () => {
 	for (const [service_type, members, expected] of nodes)
-		assert.equal(memberOf(nodeWith({ service_type, ...members }) as never), expected, service_type);
+		assert.equal(memberOf(version2({ service_type, ...members } as LangNode)), expected, service_type);
 });
 
 test.run();

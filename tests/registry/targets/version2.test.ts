@@ -1,6 +1,6 @@
 import * as assert from "uvu/assert";
 import type { Description } from "../../../registry/description.ts";
-import type { LangNode, Registration2 } from "../../../registry/registration.ts";
+import type { LangNode } from "../../../registry/registration.ts";
 import type { Target } from "../../../registry/targets/facts.ts";
 import { ramp4 } from "../../../registry/targets/ramp4.ts";
 import { v1, v09 } from "../../../registry/targets/v0.9.ts";
@@ -9,14 +9,10 @@ import { test } from "../../helpers/suite.ts";
 import { readAsFgpv } from "../../viewer/fgpv.ts";
 import { readAsGeoview } from "../../viewer/geoview.ts";
 import { featureAt } from "../../viewer/viewer.ts";
-import { describedAt, featureServer, mapServer, renderAt, renderText, wmsWith } from "./samples.ts";
+import { describedAt, featureServer, mapServer, renderAt, renderText, version2, wmsWith } from "./samples.ts";
 
 const wms = "https://host.example/wms";
 const service = "https://host.example/arcgis/rest/services/X/MapServer";
-
-function version2(node: LangNode): Registration2 {
-	return { version: "2.0", en: node, fr: node };
-}
 
 function withEntries(service_url: string, entries: (string | number)[]): Description {
 	return { en: { service_url, entries }, fr: { service_url, entries } };
