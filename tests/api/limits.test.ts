@@ -1,6 +1,6 @@
 import * as assert from "uvu/assert";
-import { type Client, onceEach, Room, TokenBuckets } from "../../api/context.ts";
-import { clientOf } from "../../api/node/address.ts";
+import { onceEach, Room, TokenBuckets } from "../../api/context.ts";
+import { clientAt } from "../helpers/handlers.ts";
 import { test } from "../helpers/suite.ts";
 
 function open(perMinute: number, burst: number, bytesPerDay = 1_000_000) {
@@ -59,10 +59,6 @@ test("what is remembered is bounded: the least recently seen address and the old
 	for (const count of [...Array(40_001).keys(), 40_000, 1, 0]) await take("a", `${count}`);
 	assert.is(taken, 40_002);
 });
-
-function clientAt(address: string): Client {
-	return clientOf({ socket: { remoteAddress: address }, headers: {} } as never, []).shares;
-}
 
 function fill(room: Room, address: string, amount = 1) {
 	for (let taken = 0; ; taken += 1) {

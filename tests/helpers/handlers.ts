@@ -1,7 +1,8 @@
 import * as assert from "uvu/assert";
 import { answerFailure, answerPlain, routeOf } from "../../api/app.ts";
 import { readServing, Variables } from "../../api/configuration.ts";
-import type { Context } from "../../api/context.ts";
+import type { Client, Context } from "../../api/context.ts";
+import { clientOf } from "../../api/node/address.ts";
 import { answerRead } from "../../api/read.ts";
 import type { Reply } from "../../api/reply.ts";
 import { parseSenders } from "../../api/senders.ts";
@@ -64,6 +65,10 @@ export const tiles = JSON.stringify({
 	en: { service_type: "esriTile", service_url: "https://host.example/en/MapServer", service_name: "Tiles" },
 	fr: { service_type: "esriTile", service_url: "https://host.example/fr/MapServer", service_name: "Tuiles" },
 });
+
+export function clientAt(address: string): Client {
+	return clientOf({ socket: { remoteAddress: address }, headers: {} } as never, []).shares;
+}
 
 export interface Write {
 	method?: string;

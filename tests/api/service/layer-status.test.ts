@@ -1,7 +1,6 @@
 import * as assert from "uvu/assert";
 import { answerFailure, answerStatus, routeOf } from "../../../api/app.ts";
 import type { Client } from "../../../api/context.ts";
-import { clientOf } from "../../../api/node/address.ts";
 import { createReadStatus } from "../../../api/service/layer-status.ts";
 import { findWaiting } from "../../../api/service/repository.ts";
 import { createLayerParts, type HarvestStates } from "../../../extensions/harvest/harvester/open.ts";
@@ -10,7 +9,7 @@ import { type Lang, layerPath } from "../../../registry/smallkey.ts";
 import { believedDate } from "../../../store/git/commands/commits.ts";
 import { importCommit } from "../../../store/git/writer.ts";
 import { StoreBusy } from "../../../store/store.ts";
-import { feature, Local, manual, noon, responseOf, tiles, wms } from "../../helpers/local.ts";
+import { clientAt, feature, Local, manual, noon, responseOf, tiles, wms } from "../../helpers/local.ts";
 import { eventually, gate } from "../../helpers/wait.ts";
 import { sharedSuite } from "../../helpers/world.ts";
 
@@ -24,10 +23,6 @@ test.after.each(({ local }) => {
 });
 
 const clockOf = ({ now }: Local) => new Date(now).toISOString().replace(".000Z", "Z");
-
-function clientAt(address: string): Client {
-	return clientOf({ socket: { remoteAddress: address }, headers: {} } as never, []).shares;
-}
 
 async function ask(local: Local, target: string, client: Client = []): Promise<Response> {
 	const route = routeOf("GET", target, local.context.settings);
