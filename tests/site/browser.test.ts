@@ -3,30 +3,23 @@ import { sign } from "../../api/senders.ts";
 import { causeOf, checkResult } from "../../registry/health.ts";
 import { Peer } from "../extensions/harvest/peer.ts";
 import { eventually } from "../helpers/wait.ts";
-import { assertColour, openWindow, pageSuite, sees } from "./browser.ts";
+import { assertColour, isDrawn, openWindow, pageSuite, sees } from "./browser.ts";
 import { blue, green, red, sendJson, serveExport, serveWms } from "./map-services.ts";
-import { SiteWorld, type TestLayer, wmsAt } from "./site-world.ts";
+import { SiteWorld, type TestLayer, wmsLayer } from "./site-world.ts";
 
 const service = (lang: string) => `/arcgis/rest/services/Parks_${lang}/MapServer`;
 
 function layersOf(maps: Peer): TestLayer[] {
-	const rivers = Array.from({ length: 12 }, (_, at) => ({
-		smallkey: `river-${at}`,
-		registration: wmsAt(`https://maps.example.ca/wms`, `l${at}`, [`Rivers ${at}`, `Rivières ${at}`]),
-		sender: { en: "Rivers Canada", fr: "Rivières Canada" },
-	}));
+	const sender = { en: "Rivers Canada", fr: "Rivières Canada" };
+	const rivers = Array.from({ length: 12 }, (_, at) =>
+		wmsLayer(`river-${at}`, "https://maps.example.ca/wms", [`Rivers ${at}`, `Rivières ${at}`], { sender }),
+	);
 	const html = { feature_info_type: "text/html" };
+	const health = { ...checkResult("down", causeOf("status", 503)), since: "2026-W09" };
 	return [
 		...rivers,
-		{
-			smallkey: "schools",
-			registration: wmsAt(`${maps.origin}/wms`, "e", ["Schools <b>", "Écoles du Québec"], html),
-		},
-		{
-			smallkey: "sick",
-			registration: wmsAt(`${maps.origin}/says-no`, "g", ["Glaciers", "Glaciers du Canada"]),
-			health: { ...checkResult("down", causeOf("status", 503)), since: "2026-W09" },
-		},
+		wmsLayer("schools", `${maps.origin}/wms`, ["Schools <b>", "Écoles du Québec"], {}, html),
+		wmsLayer("sick", `${maps.origin}/says-no`, ["Glaciers", "Glaciers du Canada"], { health }),
 	];
 }
 
@@ -106,12 +99,12 @@ test("a map draws the service where it belongs, asks it what is there, and names
 	world,
 }) => {
 	await page.goto(world.url("en/layer/schools"));
-	await page.locator('.map[data-state="drawn"]').waitFor();
+	await isDrawn(page);
 	await assertColour(page, 0.25, 0.5, red);
 	await assertColour(page, 0.75, 0.5, blue);
 	const request = maps.asked.find((target) => target.includes("GetMap")) ?? "";
 	const { searchParams } = new URL(request, maps.origin);
-	assert.equal([searchParams.get("CRS"), searchParams.get("LAYERS")], ["EPSG:3978", "e"]);
+	assert.equal([searchParams.get("CRS"), searchParams.get("LAYERS")], ["EPSG:3978", "schools"]);
 	await page.locator(".map").click();
 	// HTML of a service stays in a frame without scripts.
 	const frame = page.locator(".info iframe");
@@ -119,7 +112,7 @@ test("a map draws the service where it belongs, asks it what is there, and names
 	assert.is(await frame.getAttribute("sandbox"), "");
 	assert.not.match(await page.title(), /owned/);
 	await page.goto(world.url("en/layer/sick"));
-	await page.locator('.map[data-state="failed"]').waitFor();
+	await isDrawn(page, "failed");
 	const said = `${new URL(maps.origin).host} says: Layer <b>gone</b> is not here`;
 	assert.is(await page.locator(".mapstatus").innerText(), said);
 });
@@ -139,7 +132,7 @@ test("the address of a layer becomes a draft in two languages, which is signed a
 	await page.locator("#source").fill(address);
 	await page.locator(".twin").getByText("Campings des parcs").waitFor();
 	await page.getByText("The registration is in order.").waitFor();
-	await page.locator('.map[data-state="drawn"]').waitFor();
+	await isDrawn(page);
 	await assertColour(page, 0.5, 0.5, green);
 	await eventually(() => page.url().includes("#draft="));
 	await page.getByLabel("Sender id").fill("jstest");

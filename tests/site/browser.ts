@@ -118,6 +118,10 @@ export function pageSuite<T extends object>(
 	return Object.assign(test, { run: executable || process.env.CI ? run : skipped });
 }
 
+export async function isDrawn(page: Page, state: "drawn" | "failed" = "drawn"): Promise<void> {
+	await page.locator(`.map[data-state="${state}"]`).waitFor();
+}
+
 /** Waits for a whole text. */
 export async function sees(page: Page, text: string): Promise<void> {
 	await page.getByText(text, { exact: true }).waitFor();

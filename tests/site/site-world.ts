@@ -112,20 +112,23 @@ export class SiteWorld implements AsyncDisposable {
 	}
 }
 
-export function wmsAt(
+/** A layer of pictures; in its service it has its smallkey as name. @param members more of its registration */
+export function wmsLayer(
+	smallkey: string,
 	address: string,
-	layer: string,
 	titles: [string, string],
-	more: object = {},
-): Registration {
-	const [en, fr] = titles;
-	const entry = { service_url: address, layer, ...more };
-	return {
-		version: "1.0.0",
-		payload_type: "wms",
-		en: { ...entry, service_name: en },
-		fr: { ...entry, service_name: fr },
-	} as Registration;
+	more: Partial<TestLayer> = {},
+	members: object = {},
+) {
+	const inLang = (service_name: string) => ({
+		service_url: address,
+		layer: smallkey,
+		...members,
+		service_name,
+	});
+	const [en, fr] = titles.map(inLang);
+	const registration = { version: "1.0.0", payload_type: "wms", en, fr } as Registration;
+	return { smallkey, registration, ...more } satisfies TestLayer;
 }
 
 export function featureLayer(

@@ -3,10 +3,10 @@ import * as assert from "uvu/assert";
 import { packDraft } from "../../../registry/draft.ts";
 import { Peer } from "../../extensions/harvest/peer.ts";
 import { eventually, gate } from "../../helpers/wait.ts";
-import { barriers, openWindow, pageSuite, sees } from "../browser.ts";
+import { barriers, isDrawn, openWindow, pageSuite, sees } from "../browser.ts";
 import { commitOf } from "../data/entries.ts";
 import { blue, red, serveFeatures, serveWms, symbolImage } from "../map-services.ts";
-import { featureLayer, SiteWorld, wmsAt } from "../site-world.ts";
+import { featureLayer, SiteWorld, wmsLayer } from "../site-world.ts";
 
 const test = pageSuite("for people", async (use) => {
 	const maps = use(await Peer.open());
@@ -21,43 +21,38 @@ const test = pageSuite("for people", async (use) => {
 			{ label: "two", image: symbolImage(blue), value: 2 },
 		],
 	});
-	const pictures = wmsAt(`${maps.origin}/wms`, "l", ["Rivers", "Rivières"], {
-		feature_info_type: "text/plain",
-	});
-	const to = pictures.en.service_url;
-	const field = { field: "/en/service_url", from: "https://old.example.ca/wms", to };
+	const titles: [string, string] = ["Rivers", "Rivières"];
+	const text = { feature_info_type: "text/plain" };
+	const rivers = wmsLayer("rivers", `${maps.origin}/wms`, titles, { sender: "Rivers Canada" }, text);
+	const field = { field: "/en/service_url", from: "https://old.example.ca/wms", to: maps.origin };
 	const many = Array.from({ length: 250 }, (_, at) => ({ smallkey: `k${at}`, kind: "removed" as const }));
 	const world = await SiteWorld.open(
 		[
 			features,
-			{ smallkey: "rivers", registration: pictures, sender: "Rivers Canada" },
-			{
-				smallkey: "sick",
-				registration: wmsAt("https://gone.example.ca/wms", "g", ["Ice".repeat(100), "Glace".repeat(90)]),
+			rivers,
+			wmsLayer("sick", "https://gone.example.ca/wms", ["Ice".repeat(100), "Glace".repeat(90)], {
 				health: { state: "down", since: "2026-W09" },
-			},
+			}),
 		],
 		{ canSend: true, repository: "https://github.example/org/layers" },
 		"",
 		[commitOf(0, [{ smallkey: "rivers", kind: "changed", detail: { fields: [field] } }]), commitOf(1, many)],
 	);
-	const draft = await packDraft({ smallkey: "new", text: JSON.stringify(pictures) });
-	const drawn = (page: Page) => page.locator('.map[data-state="drawn"]').waitFor();
-	const failed = (page: Page) => page.locator('.map[data-state="failed"]').waitFor();
+	const draft = await packDraft({ smallkey: "new", text: JSON.stringify(rivers.registration) });
 	const pages: [string, (page: Page) => Promise<unknown>][] = [
 		["", (page) => page.locator(".results li").first().waitFor()],
 		["?q=nothing&type=wms&title=same", (page) => page.locator(".count strong").waitFor()],
-		["layer/stations", drawn],
-		["layer/rivers", drawn],
-		["layer/sick", failed],
-		["embed/rivers", drawn],
+		["layer/stations", isDrawn],
+		["layer/rivers", isDrawn],
+		["layer/sick", (page) => isDrawn(page, "failed")],
+		["embed/rivers", isDrawn],
 		["absent", (page) => page.locator("main a").first().waitFor()],
 		["health/", (page) => page.locator("thead button").first().waitFor()],
 		["changes/", (page) => page.locator(".narrow").waitFor()],
 		["publisher/rivers-canada", (page) => page.locator("thead button").first().waitFor()],
 		["publisher/", (page) => page.locator("main li a").waitFor()],
 		["?page=draft", (page) => page.locator("#source").waitFor()],
-		[`?page=draft#draft=${draft}`, drawn],
+		[`?page=draft#draft=${draft}`, isDrawn],
 	];
 	return { world: use(world), pages };
 });
@@ -162,7 +157,7 @@ test("everything can be done with the keyboard, and the focus goes where one goe
 	await page.getByRole("heading", { level: 1, name: "Rivers" }).waitFor();
 	assert.is(await page.evaluate("document.activeElement.tagName"), "H1");
 	await eventually(async () => (await page.title()) === "Rivers – Map layers");
-	await page.locator('.map[data-state="drawn"]').waitFor();
+	await isDrawn(page);
 	await page.locator(".map").focus();
 	await page.keyboard.press("Enter");
 	await sees(page, "x");
@@ -177,7 +172,7 @@ test("everything can be done with the keyboard, and the focus goes where one goe
 	const back = page.getByRole("link", { name: "Back to the layers" });
 	await back.focus();
 	release();
-	await page.locator('.map[data-state="drawn"]').waitFor();
+	await isDrawn(page);
 	assert.match(await page.evaluate("document.activeElement.textContent"), "Back to the layers");
 	await page.keyboard.press("Enter");
 	await eventually(async () => (await inFocus()) === "rivers");

@@ -4,39 +4,26 @@ import { causeOf, checkResult } from "../../../registry/health.ts";
 import { eventually } from "../../helpers/wait.ts";
 import { openWindow, pageSuite, sees } from "../browser.ts";
 import { commitOf } from "../data/entries.ts";
-import { SiteWorld, type TestLayer, wmsAt } from "../site-world.ts";
+import { SiteWorld, type TestLayer, wmsLayer } from "../site-world.ts";
 
 const hosts = ["maps.example.ca", "gis.example.ca"];
 
-const layers: TestLayer[] = Array.from({ length: 40 }, (_, at) => ({
-	smallkey: `layer-${at}`,
-	registration: wmsAt(`https://${hosts[at % 2]}/wms`, `l${at}`, [
-		`Rivers of region ${at}`,
-		`Rivières de la région ${at}`,
-	]),
-	sender: at % 4 === 0 ? "Rivers Canada" : "Lakes Canada",
-}));
-layers.push(
-	{
-		smallkey: "ecoles",
-		registration: wmsAt("https://maps.example.ca/wms", "e", ["Schools", "Écoles du Québec"]),
-	},
-	{
-		smallkey: "same",
-		registration: wmsAt("https://maps.example.ca/wms", "s", ["Radon", "Radon"], {
-			metadata: { metadata_url: "https://metadata.example.ca/radon" },
-		}),
-	},
-	{
-		smallkey: "sick-one",
-		registration: wmsAt("https://gone.example.ca/wms", "g", ["Glaciers", "Glaciers du Canada"]),
+const maps = "https://maps.example.ca/wms";
+
+const rivers = Array.from({ length: 40 }, (_, at) => {
+	const titles: [string, string] = [`Rivers of region ${at}`, `Rivières de la région ${at}`];
+	const sender = at % 4 === 0 ? "Rivers Canada" : "Lakes Canada";
+	return wmsLayer(`layer-${at}`, `https://${hosts[at % 2]}/wms`, titles, { sender });
+});
+const layers: TestLayer[] = [
+	...rivers,
+	wmsLayer("ecoles", maps, ["Schools", "Écoles du Québec"]),
+	wmsLayer("same", maps, ["Radon", "Radon"]),
+	wmsLayer("sick-one", "https://gone.example.ca/wms", ["Glaciers", "Glaciers du Canada"], {
 		health: { ...checkResult("down", causeOf("status", 503)), since: "2026-W09" },
-	},
-	{
-		smallkey: "odd",
-		registration: wmsAt("https://maps.example.ca/wms", "o", [`${"W".repeat(500)}`, "‹img src=x› مرحبا"]),
-	},
-);
+	}),
+	wmsLayer("odd", maps, ["W".repeat(500), "‹img src=x› مرحبا"]),
+];
 
 const test = pageSuite("catalogue page", async (use) => ({
 	world: use(await SiteWorld.open(layers, {}, "/base")),
@@ -131,16 +118,10 @@ test("a layer that was removed is not shown again from the browser’s cache, wh
 });
 
 test("the health page is one table that can be sorted, and says what was not checked", async ({ page }) => {
-	const never = {
-		smallkey: "never",
-		registration: wmsAt("https://maps.example.ca/wms", "n", ["Never", "Jamais"]),
-		health: null,
-	};
-	const other = {
-		smallkey: "other",
-		registration: wmsAt("https://maps.example.ca/wms", "l", ["Other", "Autre"]),
-		health: { state: "wrong", since: "2026-W10", cause: "answers oddly" } as const,
-	};
+	const never = wmsLayer("never", maps, ["Never", "Jamais"], { health: null });
+	const other = wmsLayer("other", maps, ["Other", "Autre"], {
+		health: { state: "wrong", since: "2026-W10", cause: "answers oddly" },
+	});
 	await using world = await SiteWorld.open([...layers, never, other]);
 	// The address of earlier versions leads to it.
 	await page.goto(world.url("en/?page=health"));

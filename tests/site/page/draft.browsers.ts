@@ -5,9 +5,9 @@ import * as assert from "uvu/assert";
 import { sign } from "../../../api/senders.ts";
 import { Peer } from "../../extensions/harvest/peer.ts";
 import { eventually } from "../../helpers/wait.ts";
-import { assertColour, openWindow, pageSuite } from "../browser.ts";
+import { assertColour, isDrawn, openWindow, pageSuite } from "../browser.ts";
 import { red, sendJson, sendText, serveWms } from "../map-services.ts";
-import { SiteWorld, wmsAt } from "../site-world.ts";
+import { SiteWorld, wmsLayer } from "../site-world.ts";
 
 interface Sent {
 	path: string;
@@ -18,10 +18,7 @@ interface Sent {
 const test = pageSuite("draft", async (use) => {
 	const maps = use(await Peer.open());
 	serveWms(maps, "/wms", { colourOf: () => red });
-	const taken = {
-		smallkey: "taken",
-		registration: wmsAt("https://maps.example.ca/wms", "t", ["Taken", "Prise"]),
-	};
+	const taken = wmsLayer("taken", "https://maps.example.ca/wms", ["Taken", "Prise"]);
 	const settings = {
 		canSend: true,
 		repository: "https://github.example/org/layers",
@@ -148,7 +145,7 @@ test("a draft of the form is drawn, shared by its address, and proposed without 
 	await page.goto(world.url("en/?page=draft"));
 	await fillForm(page, `${maps.origin}/wms`);
 	await page.getByText("The registration is in order.").waitFor();
-	await page.locator('.map[data-state="drawn"]').waitFor();
+	await isDrawn(page);
 	await assertColour(page, 0.5, 0.5, red);
 	await eventually(() => page.url().includes("#draft="));
 	// What was opened or closed stays so while one types.

@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import type { Renderer } from "../../../registry/description.ts";
 import { Peer } from "../../extensions/harvest/peer.ts";
 import { eventually } from "../../helpers/wait.ts";
-import { assertColour, pageSuite } from "../browser.ts";
+import { assertColour, isDrawn, pageSuite } from "../browser.ts";
 import {
 	blue,
 	type Colour,
@@ -16,7 +16,7 @@ import {
 	serveWms,
 	symbolImage,
 } from "../map-services.ts";
-import { featureLayer, SiteWorld, type TestLayer, wmsAt } from "../site-world.ts";
+import { featureLayer, SiteWorld, type TestLayer, wmsLayer } from "../site-world.ts";
 
 /** A square of a million metres to a side, by its lower left corner. */
 function square(x: number, y: number): object {
@@ -63,15 +63,13 @@ function layersOf(maps: Peer, odd: Peer): TestLayer[] {
 			{ ...drawing(blue, "to 5"), max: 5 },
 		],
 	};
-	const wms = (smallkey: string, address: string, more: object = {}): TestLayer => ({
-		smallkey,
-		registration: wmsAt(address, "l", [`Pictures ${smallkey}`, `Images ${smallkey}`], more),
-	});
+	const wms = (smallkey: string, address: string, members?: object) =>
+		wmsLayer(smallkey, address, [`Pictures ${smallkey}`, `Images ${smallkey}`], {}, members);
 	const feature = { service_url: at("/rest/MapServer/3") };
 	return [
 		wms("wms", at("/wms"), { feature_info_type: "text/html" }),
 		wms("wms-text", at("/wms-text?map=a"), { feature_info_type: "text/plain" }),
-		wms("wms-3857", at("/wms-3857")),
+		wms("wms-3857", at("/wms-3857"), { layer: "l" }),
 		wms("status", `${odd.origin}/status`),
 		wms("page", `${odd.origin}/page`),
 		wms("nowhere", "https://nowhere.example.ca/wms"),
@@ -92,9 +90,13 @@ const test = pageSuite("map", async (use) => {
 	return { maps, world: use(await SiteWorld.open(layersOf(maps, use(await Peer.open())))) };
 });
 
-async function openLayer({ page, world }: { page: Page; world: SiteWorld }, smallkey: string, end = "drawn") {
+async function openLayer(
+	{ page, world }: { page: Page; world: SiteWorld },
+	smallkey: string,
+	end: "drawn" | "failed" = "drawn",
+) {
 	await page.goto(world.url(`en/layer/${smallkey}`));
-	await page.locator(`.map[data-state="${end}"]`).waitFor();
+	await isDrawn(page, end);
 	return { page, status: await page.locator(".mapstatus").innerText() };
 }
 
