@@ -1,7 +1,4 @@
-import { plain } from "../../registry/untrusted-text.ts";
 import type { Github } from "../../store/github/client.ts";
-import { isReviewBranch } from "../../store/store.ts";
-import type { Annotation } from "./report.ts";
 
 export type OpenPull = Awaited<ReturnType<typeof openPulls>>[number];
 
@@ -58,17 +55,6 @@ export function parsePulls(text: string): PullRef[] {
 	return pulls;
 }
 
-/** Whether the service, or a workflow, makes branches of this name; a ruleset closes these to people. */
-export function isOwnBranch(branch: string): boolean {
-	return isReviewBranch(branch) || branch === "refresh";
-}
-
-export function isOfRepository({ repo }: Github, { head }: Pick<OpenPull, "head">): boolean {
-	return head.repo?.full_name.toLowerCase() === `${repo.owner}/${repo.repo}`.toLowerCase();
-}
-
-type Comment = Awaited<ReturnType<typeof readComments>>[number];
-
 /** Only those of `author`: markers in other people's comments are ignored. */
 export async function readComments({ rest, repo, paginate }: Github, number: number, author: string) {
 	const all = await paginate(rest.issues.listComments, { ...repo, issue_number: number, per_page: 100 });
@@ -78,33 +64,23 @@ export async function readComments({ rest, repo, paginate }: Github, number: num
 /** Writes a comment, or edits the one of `comments` with the same first line, its marker. */
 export async function writeComment(
 	{ rest, repo }: Github,
-	number: number,
+	issue_number: number,
 	body: string,
-	comments: Comment[],
+	comments: Awaited<ReturnType<typeof readComments>>,
 ) {
 	const before = comments.find((comment) => comment.body?.startsWith(body.slice(0, body.indexOf("\n"))));
 	if (before?.body === body) return "unchanged";
 	if (before) await rest.issues.updateComment({ ...repo, comment_id: before.id, body });
-	else await rest.issues.createComment({ ...repo, issue_number: number, body });
+	else await rest.issues.createComment({ ...repo, issue_number, body });
 	return before ? "edited" : "posted";
-}
-
-interface CheckRun {
-	name: string;
-	conclusion: "success" | "failure";
-	title: string;
-	/** Markdown, for the check's own page. */
-	summary: string;
-	/** At most 50, as in a report. */
-	annotations?: readonly Annotation[];
 }
 
 /** The title of a check that no review was made for: the hourly run makes one. */
 export const unableTitle = "could not be checked";
 
 /** The newest check run of each name and App on a commit ("List check runs for a Git reference"). */
-async function readCheckRuns({ rest, repo, paginate }: Github, sha: string) {
-	return paginate(rest.checks.listForRef, { ...repo, ref: sha, filter: "latest", per_page: 100 });
+async function readCheckRuns({ rest, repo, paginate }: Github, ref: string) {
+	return paginate(rest.checks.listForRef, { ...repo, ref, filter: "latest", per_page: 100 });
 }
 
 type CheckRuns = Awaited<ReturnType<typeof readCheckRuns>>;
@@ -114,27 +90,23 @@ export function findCheckRun(runs: CheckRuns, name: string, author: string): Che
 	return runs.find((run) => run.name === name && `${run.app?.slug}[bot]` === author);
 }
 
+type CheckParameters = NonNullable<Parameters<Github["rest"]["checks"]["create"]>[0]>;
+
+/** At most 50 annotations. */
+type CheckRun = Required<Pick<CheckParameters, "conclusion" | "output">> & { name: string };
+
 /** Unless the check run of `author` has the same content. @returns the commit's check runs before */
-export async function setCheckRun(github: Github, sha: string, run: CheckRun, author: string) {
-	const { rest, repo } = github;
-	const runs = await readCheckRuns(github, sha);
-	const { name, conclusion, title, summary } = run;
-	const before = findCheckRun(runs, name, author);
-	const annotations = (run.annotations ?? []).map((remark) => ({
-		path: remark.file,
-		start_line: remark.line,
-		end_line: remark.line,
-		annotation_level: remark.level === "error" ? ("failure" as const) : ("warning" as const),
-		title: remark.title,
-		message: plain(remark.text),
-	}));
+export async function setCheckRun(github: Github, author: string, head_sha: string, run: CheckRun) {
+	const runs = await readCheckRuns(github, head_sha);
+	const before = findCheckRun(runs, run.name, author);
+	const { title, summary, annotations = [] } = run.output;
 	const isSame =
-		before?.conclusion === conclusion &&
+		before?.conclusion === run.conclusion &&
 		before.output.title === title &&
 		before.output.summary === summary &&
 		before.output.annotations_count === annotations.length;
+	const { rest, repo } = github;
 	const output = { title, summary, annotations };
-	if (!isSame)
-		await rest.checks.create({ ...repo, name, head_sha: sha, status: "completed", conclusion, output });
+	if (!isSame) await rest.checks.create({ ...repo, ...run, head_sha, status: "completed", output });
 	return runs;
 }

@@ -1,16 +1,7 @@
 import { type Account, allOwners, isTeam, type Owners, ownersPath } from "../../../registry/owners.ts";
 import { code } from "../../../registry/untrusted-text.ts";
 import { subjectOf } from "../../../store/git/commands/commits.ts";
-import type { Github } from "../../../store/github/client.ts";
-import { isReviewBranch } from "../../../store/store.ts";
-import {
-	findCheckRun,
-	isOfRepository,
-	type OpenPull,
-	readComments,
-	setCheckRun,
-	writeComment,
-} from "../pulls.ts";
+import { findCheckRun, type OpenPull, readComments, setCheckRun, writeComment } from "../pulls.ts";
 import {
 	accountsOf,
 	describeUnknown,
@@ -26,8 +17,6 @@ const checkName = "owners";
 /** People that one run mentions. */
 const maxAsked = 10;
 
-type Comments = Awaited<ReturnType<typeof readComments>>;
-
 interface ApprovalRun extends StateSource {
 	/** Of the branch; null if its file is missing or invalid. */
 	owners: Owners | null;
@@ -37,38 +26,43 @@ interface ApprovalRun extends StateSource {
 
 /**
  * Sets the check `owners` of a pull request, comments on missing approvals, and merges it if the service opened it and the
- * owners have approved it.
- * @returns what was done, in words; null if the pull request has changed meanwhile, which another run judges
+ * owners have approved it. If the pull request has changed meanwhile, nothing is done: another run judges it.
+ * @returns what was done, in words
+ * @throws {Error} if GitHub refuses a merge, such as for a newer commit
  */
-export async function judgePull(run: ApprovalRun, pull: OpenPull): Promise<string[] | null> {
+export async function judgePull(run: ApprovalRun, pull: OpenPull): Promise<string> {
 	const { github, owners, teams, author } = run;
 	const { number, head } = pull;
 	const state = await readState(run, pull);
-	if (!state) return null;
+	if (!state) return "has changed meanwhile";
 	const judgement = judgeApprovals(state, owners, teams);
-	const { state: conclusion, description: title, groups } = judgement;
+	const { conclusion, title, groups } = judgement;
 	const summary = renderApprovals(judgement);
-	const check = { name: checkName, conclusion, title, summary };
-	const checks = await setCheckRun(github, head.sha, check, author);
+	const check = { name: checkName, conclusion, output: { title, summary } };
+	const checks = await setCheckRun(github, author, head.sha, check);
 	const comments = await readComments(github, number, author);
 	if (groups.length > 0) await writeComment(github, number, summary, comments);
-	if (run.isMentioning) await askOwners(github, number, judgement, comments);
-	const isMerged = state.isMergeable === true && (await mergeApproved(run, pull, judgement, checks, state));
-	return [`${conclusion}: ${title}`, ...(isMerged ? ["merged"] : [])];
+	if (run.isMentioning) await askOwners(run, number, judgement, comments);
+	const done = `${conclusion}: ${title}`;
+	if (!(await isReady(run, head.sha, judgement, checks, state))) return done;
+	// GitHub refuses this if the branch has a newer commit.
+	const about = { ...github.repo, pull_number: number, sha: head.sha, merge_method: "squash" as const };
+	await github.rest.pulls.merge({ ...about, ...squashText(pull, state.messages) });
+	return `${done}; merged`;
 }
 
 const askedMarker = "<!-- fragment-publisher: asked -->";
 
 /** Mentions the owners whose approval is missing, each once: GitHub asks no one without write access for a review. */
 async function askOwners(
-	{ rest, repo }: Github,
+	{ github: { rest, repo } }: ApprovalRun,
 	issue_number: number,
 	{ groups }: Judgement,
-	comments: Comments,
+	comments: Awaited<ReturnType<typeof readComments>>,
 ): Promise<void> {
 	const texts = comments.map(({ body = "" }) => body).filter((text) => text.startsWith(askedMarker));
 	const missing = groups.filter(({ approvedBy }) => approvedBy.length === 0);
-	const people = missing.flatMap(({ canApprove }) => canApprove.map(({ login }) => `@${login}`));
+	const people = missing.flatMap(({ canApprove }) => canApprove.map((login) => `@${login}`));
 	const mentioned = new Set(texts.join().match(/@[\w-]+/g));
 	const mentions = [...new Set(people)].filter((name) => !mentioned.has(name)).slice(0, maxAsked);
 	const body = `${askedMarker}\n${mentions.join(" ")}: you own files of this change. To approve it: *Files changed*, *Review changes*, *Approve*.\n`;
@@ -79,23 +73,19 @@ async function askOwners(
 const passed = new Set(["success", "skipped", "neutral"]);
 
 /**
- * Merges a pull request from `register/*` or `repair/*` that the owners have approved. The App can bypass the ruleset, so
- * this function checks what the ruleset requires: `layers`, which only this App sets, and `check`, which CI sets. It also
+ * Whether a pull request is one of `register/*` or `repair/*` that the owners have approved. The App can bypass the ruleset,
+ * so this function checks what the ruleset requires: `layers`, which only this App sets, and `check`, which CI sets. It also
  * wants that no owner asks for changes, and that every other check and commit status has passed.
  * @param runs the check runs of the newest commit
- * @throws {Error} if GitHub refuses, such as for a newer commit
  */
-async function mergeApproved(
+async function isReady(
 	{ github, owners, teams, author }: ApprovalRun,
-	pull: OpenPull,
-	{ state, groups }: Judgement,
+	ref: string,
+	{ conclusion, groups }: Judgement,
 	runs: Awaited<ReturnType<typeof setCheckRun>>,
-	{ objectors, messages }: PullState,
+	{ isOfService, isMergeable, objectors }: PullState,
 ): Promise<boolean> {
-	const { rest, repo } = github;
-	const { sha, ref } = pull.head;
-	if (!isOfRepository(github, pull) || !isReviewBranch(ref)) return false;
-	if (state !== "success" || groups.length === 0) return false;
+	if (!isOfService || !isMergeable || conclusion !== "success" || groups.length === 0) return false;
 	const all = owners ? allOwners(owners) : [];
 	if (accountsOf(all, teams).some(({ id }) => objectors.has(id))) return false;
 	// Who objects can be a member of a team that GitHub does not show.
@@ -105,13 +95,9 @@ async function mergeApproved(
 	// The check of this run was made after they were read.
 	const before = findCheckRun(runs, checkName, author);
 	if (runs.some((run) => run !== before && !passed.has(run.conclusion ?? ""))) return false;
-	const { data: statuses } = await rest.repos.getCombinedStatusForRef({ ...repo, ref: sha });
+	const { data: statuses } = await github.rest.repos.getCombinedStatusForRef({ ...github.repo, ref });
 	// Without a status the state is `pending` ("Get the combined status for a specific reference").
-	if (statuses.total_count > 0 && statuses.state !== "success") return false;
-	// GitHub refuses this if the branch has a newer commit.
-	const about = { ...repo, pull_number: pull.number, sha };
-	await rest.pulls.merge({ ...about, merge_method: "squash", ...squashText(pull, messages) });
-	return true;
+	return statuses.total_count === 0 || statuses.state === "success";
 }
 
 const trailer = /^[A-Za-z][A-Za-z-]*: \S/;
@@ -150,5 +136,6 @@ export async function checkBranch({ github, base, owners, teams, author }: Appro
 	const problem = owners ? describeUnknown(allOwners(owners), teams) : "cannot be read";
 	const title = `${ownersPath}: ${problem ?? "each owner can approve"}`;
 	const conclusion = problem === null ? "success" : "failure";
-	await setCheckRun(github, object.sha, { name: checkName, conclusion, title, summary: code(title) }, author);
+	const output = { title, summary: code(title) };
+	await setCheckRun(github, author, object.sha, { name: checkName, conclusion, output });
 }

@@ -1,9 +1,8 @@
 import { healthPath } from "../../../registry/health.ts";
-import type { Account } from "../../../registry/owners.ts";
 import { parseLayerPath } from "../../../registry/smallkey.ts";
 import { type Github, Refused } from "../../../store/github/client.ts";
 import { authorOf, isReviewBranch } from "../../../store/store.ts";
-import { isOfRepository, isOwnBranch, type OpenPull } from "../pulls.ts";
+import type { OpenPull } from "../pulls.ts";
 
 /** Files of a pull request that GitHub lists (REST API, "List pull requests files"). */
 const maxListedFiles = 3_000;
@@ -34,86 +33,88 @@ export interface StateSource {
 
 export type PullState = NonNullable<Awaited<ReturnType<typeof readState>>>;
 
-type Review = Awaited<ReturnType<Github["rest"]["pulls"]["listReviews"]>>["data"][number];
-
-function lastDecisions(reviews: readonly Review[]): Review[] {
-	const deciding = reviews.filter(({ state }) => decisions.includes(state));
-	return [...new Map(deciding.map((review) => [review.user?.id, review])).values()];
-}
-
-/** Without those from before the pull request was pointed at this branch: they are of what it changed in another one. */
-async function approvalsOf({ rest, repo, paginate }: Github, number: number, last: Review[], sha: string) {
-	const approvals = last.filter(({ commit_id, state }) => commit_id === sha && state === "APPROVED");
-	if (approvals.length === 0) return [];
-	const events = await paginate(rest.issues.listEvents, { ...repo, issue_number: number, per_page: 100 });
-	const changes = events.filter(({ event }) => baseChanges.includes(event));
-	const times = changes.map(({ created_at }) => created_at);
-	const newest = Math.max(0, ...times.map((time) => Date.parse(time)));
-	return approvals.filter(({ submitted_at }) => Date.parse(submitted_at ?? "") > newest);
-}
-
 /** Null if the pull request has a newer commit, or is for another branch now: what was read could be that one's. */
-export async function readState(run: StateSource, pull: OpenPull) {
-	const { github, base, author } = run;
+export async function readState({ github, base, author, readMerge }: StateSource, pull: OpenPull) {
 	const { rest, repo, paginate } = github;
-	const { number } = pull;
-	const { sha, ref } = pull.head;
+	const { number, user, head } = pull;
 	const about = { ...repo, pull_number: number, per_page: 100 };
 	const reviews = await paginate(rest.pulls.listReviews, about);
 	const files = await paginate(rest.pulls.listFiles, about);
 	const commits = await paginate(rest.pulls.listCommits, about);
 	const shown = (await rest.pulls.get({ ...repo, pull_number: number })).data;
-	if (shown.head.sha !== sha || shown.base.ref !== base) return null;
-	const isInside = isOfRepository(github, pull);
-	const isRefresh = isInside && ref === "refresh" && pull.user?.login === author;
-	const merge = await run.readMerge(sha);
-	const people = commits.flatMap((commit) => [commit.author?.id, commit.committer?.id]);
-	const mails =
-		isInside && isReviewBranch(ref) ? commits.map(({ commit }) => commit.author?.email ?? "") : [];
-	const last = lastDecisions(reviews);
-	const approvals = await approvalsOf(github, number, last, sha);
-	const objections = last.filter(({ state }) => state === "CHANGES_REQUESTED");
+	if (shown.head.sha !== head.sha || shown.base.ref !== base) return null;
+	// The service and the workflows have no branches in a fork.
+	const branch = isOfRepository(github, pull) ? head.ref : "";
+	const isOfService = isReviewBranch(branch);
+	const isRefresh = branch === "refresh" && user?.login === author;
+	const merge = await readMerge(head.sha);
+	const mails = isOfService ? commits.map(({ commit }) => commit.author?.email ?? "") : [];
 	const pushers = await readPushers(github, pull);
 	const isHidden = pushers.some((actor) => actor?.login === workflowPusher);
 	const hasAllFiles = files.length === shown.changed_files && files.length < maxListedFiles;
 	const hasAllCommits = commits.length === shown.commits && commits.length < maxListedCommits;
+	// GitHub lists the differences to one merge base ("About comparing branches in pull requests").
+	const listed = new Set(
+		files.flatMap(({ filename, previous_filename, status }) =>
+			status === "copied" ? filename : [filename, previous_filename ?? filename],
+		),
+	);
 	const reasons = [
 		!hasAllFiles && "too many files for GitHub to list them: split the change",
 		!hasAllCommits && "too many commits for GitHub to list them: squash them",
 		isHidden && "a workflow has pushed to it, which hides who made it: use another branch",
-		merge.obstacle && isInside && isOwnBranch(ref) ? obstacleOfService : merge.obstacle,
+		merge.obstacle && (isOfService || branch === "refresh" ? obstacleOfService : merge.obstacle),
 		files.length === 0 && "it changes no file",
-		!isSame(files, merge.paths) &&
+		(listed.size !== new Set(merge.paths).size || !merge.paths.every((path) => listed.has(path))) &&
 			"GitHub lists other files than its merge changes: merge the base into the branch",
 	];
 	return {
+		/** What it adds, changes, removes and renames, and that needs an approval: a renamed file by both of its names. */
 		paths: merge.paths.filter((path) => !isRefresh || !isWrittenByRefresh(path)),
-		makers: idsOf([pull.user?.id, ...people, ...pushers.map((actor) => actor?.id)]),
+		/** Who opened it, or wrote or pushed a part of it, and cannot approve it. */
+		makers: idsOf([user, ...commits.flatMap((commit) => [commit.author, commit.committer]), ...pushers]),
+		/** Senders of signed requests that it comes from: who has their secrets cannot approve it. */
 		senders: new Set(mails.flatMap((mail) => authorOf(mail) ?? [])),
-		approvers: idsOf(approvals.map(({ user }) => user?.id)),
+		...(await decisionsOf(github, pull, reviews)),
+		/** Why `paths` or `makers` is incomplete; null if both are complete. */
 		incomplete: reasons.find((reason) => typeof reason === "string") ?? null,
+		/** Whether its branch is one of `register/*` and `repair/*`, of this repository. */
+		isOfService,
 		/** Null while GitHub computes it. */
 		isMergeable: shown.mergeable,
-		/** Whose last decision, on any commit, asks for changes. */
-		objectors: idsOf(objections.map(({ user }) => user?.id)),
 		/** The oldest first. */
 		messages: commits.map(({ commit }) => commit.message),
 	};
 }
 
-type ListedFile = Awaited<ReturnType<Github["rest"]["pulls"]["listFiles"]>>["data"][number];
-
-/** GitHub lists the differences to one merge base ("About comparing branches in pull requests"). */
-function isSame(files: readonly ListedFile[], paths: readonly string[]): boolean {
-	const listed = files.flatMap(({ filename, previous_filename, status }) => {
-		return previous_filename === undefined || status === "copied" ? filename : [filename, previous_filename];
-	});
-	const shown = new Set(listed);
-	return shown.size === new Set(paths).size && paths.every((path) => shown.has(path));
+function isOfRepository({ repo }: Github, { head }: OpenPull): boolean {
+	return head.repo?.full_name.toLowerCase() === `${repo.owner}/${repo.repo}`.toLowerCase();
 }
 
-function idsOf(ids: readonly (number | undefined)[]): Set<number> {
-	return new Set(ids.filter((id) => id !== undefined));
+type Reviews = Awaited<ReturnType<Github["rest"]["pulls"]["listReviews"]>>["data"];
+
+async function decisionsOf({ rest, repo, paginate }: Github, { number, head }: OpenPull, reviews: Reviews) {
+	const deciding = reviews.filter(({ state }) => decisions.includes(state));
+	const last = [...new Map(deciding.map((review) => [review.user?.id, review])).values()];
+	const approvals = last.filter(({ commit_id, state }) => commit_id === head.sha && state === "APPROVED");
+	const about = { ...repo, issue_number: number, per_page: 100 };
+	const events = approvals.length > 0 ? await paginate(rest.issues.listEvents, about) : [];
+	// An approval from before the pull request was pointed at this branch is of what it changed in another one.
+	const changes = events.filter(({ event }) => baseChanges.includes(event));
+	const newest = Math.max(0, ...changes.map(({ created_at }) => Date.parse(created_at)));
+	const valid = approvals.filter(({ submitted_at }) => Date.parse(submitted_at ?? "") > newest);
+	const objections = last.filter(({ state }) => state === "CHANGES_REQUESTED");
+	return {
+		/** Whose last decision on exactly its newest commit is an approval. */
+		approvers: idsOf(valid.map(({ user }) => user)),
+		/** Whose last decision, on any commit, asks for changes. */
+		objectors: idsOf(objections.map(({ user }) => user)),
+	};
+}
+
+/** GitHub names no account for a person that it does not know, or that is gone. */
+function idsOf(accounts: readonly ({ id?: number } | null | undefined)[]): Set<number> {
+	return new Set(accounts.flatMap((account) => account?.id ?? []));
 }
 
 /**
@@ -128,7 +129,7 @@ function isWrittenByRefresh(path: string): boolean {
  * The accounts that pushed to a pull request's branch: anyone can write any mail address as a commit's author.
  * Empty if GitHub does not show the pushes, such as of a private fork ("List repository activities").
  */
-async function readPushers({ rest }: Github, { head }: OpenPull): Promise<(Account | undefined)[]> {
+async function readPushers({ rest }: Github, { head }: OpenPull) {
 	const [owner, repo] = head.repo?.full_name.split("/") ?? [];
 	if (!owner || !repo) return [];
 	const about = { owner, repo, ref: `refs/heads/${head.ref}`, per_page: 100 };
@@ -136,5 +137,5 @@ async function readPushers({ rest }: Github, { head }: OpenPull): Promise<(Accou
 		if (error instanceof Refused && error.status !== 401) return null;
 		throw error;
 	});
-	return (pushes?.data ?? []).map(({ actor }) => actor ?? undefined);
+	return (pushes?.data ?? []).map(({ actor }) => actor);
 }

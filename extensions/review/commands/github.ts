@@ -2,7 +2,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Option } from "@commander-js/extra-typings";
-import type { Environment, Io } from "../../../api/configuration.ts";
+import type { Environment } from "../../../api/configuration.ts";
 import { connectToGithub, fetchFromGithub } from "../../../api/service/github.ts";
 import { readAt } from "../../../api/service/repository.ts";
 import { readConfiguration } from "../../../api/service/settings.ts";
@@ -17,7 +17,6 @@ import { maxCommentLength } from "../comment.ts";
 import { withMerge } from "../layer-changes.ts";
 import {
 	findPulls,
-	type OpenPull,
 	openPulls,
 	type PullRef,
 	parsePulls,
@@ -96,28 +95,6 @@ const list = createRun("pull-requests", async ({ read, environment, io }) => {
 	io.print(JSON.stringify(await withGithub(undefined, environment, io.now(), find)));
 });
 
-/** @returns exit code: 2 where an error kept the task from one of the pull requests */
-async function forEach<Pull extends { number: number }>(
-	pulls: readonly Pull[],
-	task: (pull: Pull) => Promise<string>,
-	failed: string,
-	io: Io,
-): Promise<number> {
-	let code: number = exitCodes.done;
-	for (const pull of pulls) {
-		try {
-			io.print(plain(`#${pull.number}: ${await task(pull)}`));
-		} catch (error) {
-			// The other pull requests still get theirs.
-			io.warn(plain(`#${pull.number}: ${failed}${(error as Error).message}`));
-			code = exitCodes.unable;
-		}
-	}
-	return code;
-}
-
-const checkName = "layers";
-
 const maxReportLength = 8 * maxCommentLength;
 
 /** Null without such a file. @throws {Error} if no review can have written it */
@@ -134,25 +111,38 @@ const titles = {
 } as const;
 
 const unable = {
-	name: checkName,
-	conclusion: "failure" as const,
 	title: unableTitle,
 	summary:
 		"The workflow `layers` has failed; its log says why. It looks again each hour, and with the next push.",
 };
 
-async function post(github: Github, pull: PullRef, report: Report | null, author: string): Promise<string> {
-	const { rest, repo } = github;
-	const shown = (await rest.pulls.get({ ...repo, pull_number: pull.number })).data;
-	if (shown.head.sha !== pull.head || shown.state !== "open")
-		return "nothing posted: it has changed meanwhile";
-	const run = report
-		? { ...report, name: checkName, title: titles[report.conclusion], summary: report.comment }
-		: unable;
-	await setCheckRun(github, pull.head, run, author);
-	if (!report) return unable.title;
-	const comments = await readComments(github, pull.number, author);
-	return writeComment(github, pull.number, report.comment, comments);
+function checkOf(report: Report | null) {
+	if (!report) return { name: "layers", conclusion: "failure" as const, output: unable };
+	const { conclusion, comment: summary } = report;
+	const annotations = report.annotations.map(({ file, line, level, title, text }) => ({
+		path: file,
+		start_line: line,
+		end_line: line,
+		annotation_level: level === "error" ? ("failure" as const) : level,
+		title,
+		message: plain(text),
+	}));
+	return { name: "layers", conclusion, output: { title: titles[conclusion], summary, annotations } };
+}
+
+/** @param folder of the reports @returns what was done, in words */
+async function postReport(
+	github: Github,
+	{ number, head }: PullRef,
+	folder: string,
+	author: string,
+): Promise<string> {
+	const report = await readReport(join(folder, `review-${number}.json`));
+	const shown = (await github.rest.pulls.get({ ...github.repo, pull_number: number })).data;
+	if (shown.head.sha !== head || shown.state !== "open") return "nothing posted: it has changed meanwhile";
+	await setCheckRun(github, author, head, checkOf(report));
+	if (!report) return unableTitle;
+	return writeComment(github, number, report.comment, await readComments(github, number, author));
 }
 
 const approvalsHelp = `
@@ -194,10 +184,19 @@ const approvals = createRun("approvals", async ({ read, environment, io }) => {
 	);
 	const pulls = parsePulls(all ? (options.pulls ?? "[]") : needed("--pulls", options.pulls));
 	const teamsFile = needed("--teams", options.teams);
-	return withGithub(options.plan, environment, io.now(), async (github, base) => {
-		const postReport = async (folder: string, pull: PullRef) =>
-			post(github, pull, await readReport(join(folder, `review-${pull.number}.json`)), author);
-		const posted = reports ? await forEach(pulls, (pull) => postReport(reports, pull), "", io) : 0;
+	let code: number = exitCodes.done;
+	const attempt = async (number: number, task: Promise<string>, failed = "") => {
+		try {
+			io.print(plain(`#${number}: ${await task}`));
+		} catch (error) {
+			// The other pull requests still get theirs.
+			io.warn(plain(`#${number}: ${failed}${(error as Error).message}`));
+			code = exitCodes.unable;
+		}
+	};
+	await withGithub(options.plan, environment, io.now(), async (github, base) => {
+		for (const pull of reports === undefined ? [] : pulls)
+			await attempt(pull.number, postReport(github, pull, reports ?? "", author));
 		const teams = parseTeams(await readFile(teamsFile, "utf8"));
 		// A run that has waited has an older commit than the branch.
 		const tip = await fetchBranch(base);
@@ -209,13 +208,13 @@ const approvals = createRun("approvals", async ({ read, environment, io }) => {
 		const run = { github, base, owners, teams, author, isMentioning: !all, readMerge };
 		if (all) await checkBranch(run);
 		const open = await openPulls(github, base);
-		const isNamed = ({ number }: OpenPull) => pulls.some((pull) => pull.number === number);
-		const chosen = all ? partOf(open, io.now()) : open.filter(isNamed);
+		const chosen = all
+			? partOf(open, io.now())
+			: open.filter(({ number }) => pulls.some((pull) => pull.number === number));
 		await fetchCommits(chosen.map(({ head }) => head.sha));
-		const judge = async (pull: OpenPull) =>
-			((await judgePull(run, pull)) ?? ["has changed meanwhile"]).join("; ");
-		return Math.max(posted, await forEach(chosen, judge, "could not be judged: ", io));
+		for (const pull of chosen) await attempt(pull.number, judgePull(run, pull), "could not be judged: ");
 	});
+	return code;
 });
 
 export const runs = { "pull-requests": list, approvals };
