@@ -102,10 +102,7 @@ export async function startHarvest(service: RunningService<HarvestSettings>): Pr
 	if (!harvest.on) return { layer: createLayerParts(service, null), close: () => undefined };
 	const notifier = target && createNotifier({ target, now, warn: (line) => log.warn(line) });
 	const notify = notifier?.notify;
-	const child = createHarvestProcess({
-		module: new URL("./child.ts", import.meta.url),
-		environment: childEnvironment(configuration),
-	});
+	const child = createHarvestProcess(new URL("./child.ts", import.meta.url), childEnvironment(configuration));
 	const schedule = { now, timers: systemTimers, allKeys: smallkeys, everyMs: harvest.every };
 	const common = { ...schedule, store, log: withoutRepeats(log) };
 	const { check, lastCheckOf, ...watcher } = createWatcher({

@@ -47,17 +47,10 @@ export interface Report {
 	result: Result;
 }
 
-interface ProcessOptions {
-	module: URL;
-	environment: NodeJS.ProcessEnv;
-	limits: typeof processLimits;
-	/** Ends it. */
-	signal: AbortSignal;
-}
+type Limits = typeof processLimits;
 
-type Process = ReturnType<typeof startProcess>;
-
-function startProcess({ module, environment, limits, signal }: ProcessOptions) {
+/** @param signal ends it */
+function startProcess(module: URL, env: NodeJS.ProcessEnv, limits: Limits, signal: AbortSignal) {
 	const { maxHeapMb, timeoutMs, startTimeoutMs } = limits;
 	const child = fork(module, {
 		execArgv: [
@@ -69,7 +62,7 @@ function startProcess({ module, environment, limits, signal }: ProcessOptions) {
 		],
 		serialization: "advanced",
 		stdio: ["ignore", "ignore", "pipe", "ipc"],
-		env: environment,
+		env,
 		signal,
 		killSignal: "SIGKILL",
 	});
@@ -141,15 +134,12 @@ export type WatchLayer = (...layer: Parameters<HarvestLayer>) => Promise<Pick<Ha
  * Harvests in a process, which exists only while there is work. If it ends or hangs, each of its layers is harvested
  * again, alone: a layer that ends the process then, too, gets the finding.
  */
-export function createHarvestProcess({
-	limits: chosen,
-	...options
-}: Pick<ProcessOptions, "module" | "environment"> & { limits?: Partial<typeof processLimits> }) {
+export function createHarvestProcess(module: URL, env: NodeJS.ProcessEnv, chosen: Partial<Limits> = {}) {
 	const limits = { ...processLimits, ...chosen };
 	const ending = new AbortController();
-	const start = () => startProcess({ ...options, limits, signal: ending.signal });
+	const start = () => startProcess(module, env, limits, ending.signal);
 	const oneByOne = pLimit(1);
-	let shared: Process | null = null;
+	let shared: ReturnType<typeof start> | null = null;
 	let idle: NodeJS.Timeout | undefined;
 
 	async function runShared(order: Omit<Order, "id">) {

@@ -13,10 +13,15 @@ import { Peer, text } from "../peer.ts";
 let peer: Peer;
 let folder: string;
 let day: string;
+/** With a feature layer `ozone`, and a layer `roads` of a WMS. */
 const test = freshSuite("the commands that ask services", async (use) => {
 	peer = use(await Peer.open());
 	folder = use(await temporaryFolder()).path;
 	day = "2026-03-04";
+	serveLayer(peer);
+	serveWms();
+	storeLayer(folder, peer, "ozone");
+	storeWms("roads");
 	return {};
 });
 
@@ -32,9 +37,14 @@ async function runWith(variables: Record<string, string>, name: string, ...words
 	return { code, output: stdout + stderr };
 }
 
-const storeFeature = (smallkey: string, path?: string, at = peer) => storeLayer(folder, at, smallkey, path);
+const storeWrong = () => storeLayer(folder, peer, "wrong", "/nothing/MapServer/1");
 
-function storeWms(smallkey: string, layer: string): void {
+function serveWms(about = ""): void {
+	const layer = `<Layer queryable='1'><Name>roads</Name>${about}<Title>Roads</Title></Layer>`;
+	peer.on("/wms", text(`<WMS_Capabilities><Capability>${layer}</Capability></WMS_Capabilities>`, "text/xml"));
+}
+
+function storeWms(smallkey: string, layer = smallkey): void {
 	const entry = { service_url: `${peer.origin}/wms`, layer };
 	const registration = { version: "1.0.0", payload_type: "wms", en: entry, fr: entry };
 	writeFiles(folder, { [layerPath(smallkey)]: JSON.stringify(registration) });
@@ -44,15 +54,8 @@ function stored(smallkey: string): Promise<string> {
 	return readFile(join(folder, descriptionPath(smallkey)), "utf8");
 }
 
-const capabilities =
-	"<WMS_Capabilities><Capability><Layer queryable='1'><Name>roads</Name><Title>Roads</Title></Layer></Capability></WMS_Capabilities>";
-
 test("harvest writes a description beside each layer, and an unchanged service changes no file", async () => {
-	serveLayer(peer);
-	peer.on("/wms", text(capabilities, "text/xml"));
-	storeFeature("ozone");
-	storeFeature("parks");
-	storeWms("roads", "roads");
+	storeLayer(folder, peer, "parks");
 	storeWms("streets", "roads");
 	const first = await run("harvest");
 	assert.is(first.code, 0, first.output);
@@ -71,14 +74,13 @@ test("harvest writes a description beside each layer, and an unchanged service c
 
 test("harvest tells wrong registrations, which end with exit code 1, from services that are down", async () => {
 	serveLayer(peer, { layer: 403 });
-	storeFeature("ozone");
 	const down = await run("harvest");
 	assert.is(down.code, 0, "a service that is down is no error of the registration");
 	assert.match(
 		down.output,
 		/Services that are down.*\n {2}layers\/oz\/ozone.json: \/en\/service_url: http.* answers with status 403/,
 	);
-	storeFeature("wrong", "/nothing/MapServer/1");
+	storeWrong();
 	writeFiles(folder, { "layers/ba/bad.json": "{" });
 	const both = await run("harvest");
 	assert.is(both.code, 1);
@@ -91,31 +93,22 @@ test("harvest tells wrong registrations, which end with exit code 1, from servic
 });
 
 test("addresses that are not public are not asked unless that is allowed", async () => {
-	serveLayer(peer);
-	peer.on("/wms", text(capabilities, "text/xml"));
-	storeFeature("ozone");
-	storeWms("roads", "roads");
 	for (const script of ["harvest", "check-services"]) {
 		const { code, output } = await runWith({}, script);
 		assert.is(code, 1);
-		assert.match(
-			output,
-			/ozone.json: \/en\/service_url: http.* 127.0.0.1 is not an address of the public internet/,
-		);
+		const refusal =
+			/ozone.json: \/en\/service_url: http.* 127.0.0.1 is not an address of the public internet/;
+		assert.match(output, refusal);
 	}
 	assert.equal(peer.asked, []);
 });
 
 test("check-services says of each layer what its service offers", async () => {
-	serveLayer(peer);
-	peer.on("/wms", text(capabilities, "text/xml"));
-	storeFeature("ozone");
-	storeWms("roads", "roads");
 	const good = await run("check-services");
 	assert.is(good.code, 0, good.output);
 	assert.match(good.output, "ozone en: Stations\nozone fr: Stations\n");
 	assert.match(good.output, "roads en: Roads\n");
-	storeWms("rails", "rails");
+	storeWms("rails");
 	const wrong = await run("check-services", "rails");
 	assert.is(wrong.code, 1);
 	assert.match(
@@ -126,32 +119,34 @@ test("check-services says of each layer what its service offers", async () => {
 
 test("nothing that a service or a file says is a command of the workflow's runner, or a control character", async () => {
 	const hostile = "##[stop-commands]x\u001b[31m\u0007\n::set-output name=x::y";
+	const shown = "## [stop-commands]x";
 	const unsafe = /##\[|^\s*::|(?!\n)\p{Cc}/mu;
-	serveLayer(peer, { layer: json(layerDocument({ name: hostile })) });
 	const named = featureAt(peer.origin + mapLayer, { display_field: hostile });
 	const bad = `layers/ba/bad${hostile.replaceAll("/", "")}.json`;
 	writeFiles(folder, { [layerPath("ozone")]: JSON.stringify(named), [bad]: "{" });
-	const checked = await run("check-services");
-	assert.is(checked.code, 1);
-	assert.match(checked.output, "has no field ## [stop-commands]x");
-	assert.match(checked.output, "ozone en: ## [stop-commands]x");
-	assert.match(checked.output, "bad## [stop-commands]x");
-	assert.not.match(checked.output, unsafe);
-	serveLayer(peer, { layer: json({ error: { code: 500, message: hostile } }) });
-	const harvested = await run("harvest");
-	assert.match(harvested.output, "answers with ArcGIS error 500: ## [stop-commands]x");
-	assert.not.match(harvested.output, unsafe);
+	for (const [script, layer, ...expected] of [
+		["check-services", layerDocument({ name: hostile }), "has no field ", "ozone en: ", "bad"],
+		["harvest", { error: { code: 500, message: hostile } }, "answers with ArcGIS error 500: "],
+	] as const) {
+		serveLayer(peer, { layer: json(layer) });
+		const { code, output } = await run(script);
+		assert.is(code, Number(script === "check-services"));
+		for (const words of expected) assert.match(output, words + shown);
+		assert.not.match(output, unsafe);
+	}
 });
 
 function health(): Promise<string | null> {
 	return readFile(join(folder, "layers/health.json"), "utf8").catch(() => null);
 }
 
+const noFeatures = { query: json({ features: [] }) };
+
 test("sick layers are written with the week in which they became sick; without any there is no file", async () => {
-	serveLayer(peer, { query: json({ features: [] }) });
-	storeFeature("ozone");
-	storeFeature("wrong", "/nothing/MapServer/1");
-	const first = await run("watch-services");
+	serveLayer(peer, noFeatures);
+	storeWrong();
+	const layers = ["ozone", "wrong"];
+	const first = await run("watch-services", ...layers);
 	assert.is(first.code, 1);
 	assert.match(first.output, "checked 2 layers: 0 well, 1 wrong, 0 down, 1 empty, 0 blocked\n");
 	assert.match(
@@ -163,26 +158,23 @@ test("sick layers are written with the week in which they became sick; without a
 		'{\n  "sick": {\n    "ozone": {"state":"empty","since":"2026-W10","cause":"has no features","code":"no-features"},\n    "wrong": {"state":"wrong","since":"2026-W10","cause":"answers with status 404","code":"status","values":["404"]}\n  }\n}\n';
 	assert.is(await health(), written);
 	day = "2026-03-18";
-	await run("watch-services");
+	await run("watch-services", ...layers);
 	assert.is(await health(), written, "the file changes only where something does");
 	serveLayer(peer);
 	await rm(join(folder, layerPath("wrong")));
-	const well = await run("watch-services");
+	const well = await run("watch-services", "ozone");
 	assert.is(well.code, 0);
 	assert.match(well.output, "checked 1 layer: 1 well, 0 wrong, 0 down, 0 empty, 0 blocked\n");
 	assert.is(await health(), null);
 });
 
 test("layers that are not named keep their state, a wrong file is named once, a picture is in the map's reference", async () => {
-	serveLayer(peer, { query: json({ features: [] }) });
-	storeFeature("ozone");
-	storeFeature("parks");
-	await run("watch-services");
+	serveLayer(peer, noFeatures);
+	storeLayer(folder, peer, "parks");
+	await run("watch-services", "ozone", "parks");
 	serveLayer(peer);
 	writeFiles(folder, { "layers/ba/bad.json": "{" });
-	const references = "<CRS>EPSG:3978</CRS><CRS>EPSG:3347</CRS>";
-	peer.on("/wms", text(capabilities.replace("<Title>", `${references}<Title>`), "text/xml"));
-	storeWms("roads", "roads");
+	serveWms("<CRS>EPSG:3978</CRS><CRS>EPSG:3347</CRS>");
 	const variables = { HARVEST_ALLOW_PRIVATE: "on", MAP_WKID: "3347" };
 	const { output } = await runWith(variables, "watch-services", "parks", "roads");
 	assert.match(output, "checked 2 layers: 1 well, 0 wrong, 1 down");
@@ -193,12 +185,10 @@ test("layers that are not named keep their state, a wrong file is named once, a 
 
 test("if no host can be reached, this machine is at fault and nothing is written", async () => {
 	await using other = await Peer.open();
-	serveLayer(peer, { layer: 403 });
-	serveLayer(other, { layer: 403 });
-	storeFeature("ozone");
+	for (const one of [peer, other]) serveLayer(one, { layer: 403 });
 	assert.is((await run("watch-services")).code, 0, "one host alone says nothing about the connection");
 	const before = await health();
-	storeFeature("parks", mapLayer, other);
+	storeLayer(folder, other, "parks");
 	const { code, output } = await run("watch-services");
 	assert.is(code, 2);
 	assert.match(output, /none of 2 hosts can be asked from here: http.* status/);

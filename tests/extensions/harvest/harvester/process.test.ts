@@ -6,8 +6,7 @@ import { featureAt } from "../../../viewer/viewer.ts";
 
 function open(limits: object = {}, file = "odd-child.mjs") {
 	const { PATH } = process.env;
-	const module = new URL(file, import.meta.url);
-	const { harvest, watch, close } = createHarvestProcess({ module, environment: { PATH }, limits });
+	const { harvest, watch, close } = createHarvestProcess(new URL(file, import.meta.url), { PATH }, limits);
 	const at = (path: string) => featureAt(`http://map.example${path}`);
 	const textsOf = async (path: string) => (await harvest(at(path))).findings.map(({ text }) => text);
 	return { at, harvest, watch, textsOf, [Symbol.dispose]: close };
