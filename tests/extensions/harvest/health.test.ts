@@ -80,6 +80,7 @@ test("a service of version 2.0 is wrong for what its kind does not draw, as the 
 	const map = { layers: [{ id: 0 }, { id: 1, subLayerIds: [0] }], tables: [{ id: 2 }] };
 	const [image, vector] = [{ pixelType: "U8" }, { tileInfo: {}, resourceInfo: { styleVersion: 8 } }];
 	const site = { status: "error", messages: ["No machine"] };
+	const whole = "is no whole service: the address must end with MapServer or FeatureServer";
 	const wms =
 		"<WMS_Capabilities><Capability><Layer><Name>roads</Name></Layer></Capability></WMS_Capabilities>";
 	const rows: [type: string, document: object | string, more: object, finding?: string][] = [
@@ -98,6 +99,7 @@ test("a service of version 2.0 is wrong for what its kind does not draw, as the 
 		["esriMapServer", map, { scrape_only: [1, 5] }, "has no layer 5 among its 3"],
 		["esriMapServer", map, { scrape_only: [0, 2] }, "has a table as 2, which no map shows"],
 		["esriMapServer", { layers: [], tables: [{ id: 2 }] }, { recursive: true }, "has no layers"],
+		["esriMapServer", layerDocument(), { recursive: true }, whole],
 		["esriFeatureServer", map, { scrape_only: [1] }, "has a group as 1, which is not drawn by itself"],
 	];
 	for (const [service_type, document, more, words] of rows) {
