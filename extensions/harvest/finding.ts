@@ -62,9 +62,7 @@ export function findingOf(
 	return { state, lang, pointer: `/${lang}/${member}`, what, text: `${address} ${causeText("en", what)}` };
 }
 
-export type SickFinding = Finding & { state: SickState };
-
-export function isSick(finding: Finding): finding is SickFinding {
+export function isSick(finding: Finding): finding is Finding & { state: SickState } {
 	return finding.state !== "well";
 }
 
@@ -128,8 +126,11 @@ export async function eachService<T>(
 
 /** The worst of both languages; null if nothing is wrong. */
 export function resultOf({ findings }: { findings: readonly Finding[] }): CheckResult | null {
-	const [worst] = sickStates.flatMap((state) => findings.find((finding) => finding.state === state) ?? []);
-	return worst && isSick(worst) ? checkResult(worst.state, worst.what) : null;
+	const sick = sickStates.flatMap((state) => {
+		const finding = findings.find((other) => other.state === state);
+		return finding ? checkResult(state, finding.what) : [];
+	});
+	return sick[0] ?? null;
 }
 
 export interface Harvested {

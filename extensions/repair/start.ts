@@ -31,9 +31,9 @@ export function repairRoutes(catalogue: Catalogue, repairs: ReadRepairs): OtherR
 		const file = `${lang}/repair/${smallkey}.html`;
 		const [settings, { isSecure }] = [await catalogue.settings(), catalogue.files];
 		const page = { file, root: rootFrom(path.slice(1)) };
-		if (!settings || smallkey === null) return answerNoPage(page, settings, isSecure);
-		const waiting = smallkey === "" ? null : await repairs.of(smallkey);
-		if (smallkey !== "" && !waiting) return answerNoPage(page, settings, isSecure);
+		const waiting = smallkey ? await repairs.of(smallkey) : null;
+		if (!settings || smallkey === null || (smallkey !== "" && !waiting))
+			return answerNoPage(page, settings, isSecure);
 		const html = waiting
 			? repairHtml(lang as Lang, smallkey, await catalogue.entries.find(smallkey), waiting, settings)
 			: repairsHtml(lang as Lang, await repairs.list(), settings);

@@ -41,24 +41,21 @@ async function evidenceOf(repository: string, open: OpenRepair, smallkey: string
 	const repair: WaitingRepair = { branch, commit, sure, from: {}, to: {}, choices, rows: [] };
 	const { registration, description } = before;
 	if (!registration || !after.registration) return repair;
-	let lastWay = "";
 	for (const lang of langs) {
 		const [from, to] = [placeOf(registration, lang), placeOf(after.registration, lang)];
 		if (sure === "choose") repair.from[lang] = from;
 		if (from === to) continue;
+		// Both languages of one place have one evidence.
+		const isShared = repair.rows.length > 0 && repair.from.en === from && repair.to.en === to;
 		repair.from[lang] = from;
 		repair.to[lang] = to;
 		const [earlier, later] = [description?.[lang], after.description?.[lang]];
 		if (!earlier || !later) continue;
-		// Both languages of one place have one evidence.
-		const way = `${from}\n${to}`;
-		if (way === lastWay) for (const row of repair.rows) row.langs.push(lang);
-		else
-			for (const { trait, ...row } of agreementOf(earlier, later).rows) {
-				const text = { en: repairTexts.en[trait], fr: repairTexts.fr[trait] };
-				repair.rows.push({ langs: [lang], code: trait, text, ...row });
-			}
-		lastWay = way;
+		for (const row of isShared ? repair.rows : []) row.langs.push(lang);
+		for (const { trait, ...row } of isShared ? [] : agreementOf(earlier, later).rows) {
+			const text = { en: repairTexts.en[trait], fr: repairTexts.fr[trait] };
+			repair.rows.push({ langs: [lang], code: trait, text, ...row });
+		}
 	}
 	return repair;
 }

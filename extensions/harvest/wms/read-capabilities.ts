@@ -60,18 +60,13 @@ export function within({ ask, read, mapWkid }: Clients, signal: AbortSignal): Cl
 	};
 }
 
-/** @throws {Trouble} for an exception and for any other document */
-export function parseCapabilities(
-	parts: Parts,
-	contentType: string,
-	service: OgcService,
-	layers: readonly string[],
-): Promise<Capabilities> {
+/** A `Trouble` for an exception and for any other document. */
+function parse(service: OgcService, parts: Parts, contentType: string, layers: readonly string[]) {
 	return readCapabilities(service, parts, contentType, layers).catch((error: unknown) => {
 		if (!(error instanceof NotCapabilities)) throw error;
 		const { code, words } = error;
-		if (code === "not-ogc") throw new Trouble("wrong", causeOf(code, service));
-		throw new Trouble("down", code === "cut" ? causeOf(code) : causeOf(code, quote(words)));
+		if (code === "not-ogc") return new Trouble("wrong", causeOf(code, service));
+		return new Trouble("down", code === "cut" ? causeOf(code) : causeOf(code, quote(words)));
 	});
 }
 
@@ -87,13 +82,12 @@ export function createReadCapabilities(ask: Ask): ReadCapabilities {
 	const cached = new LRUCache<string, Promise<Capabilities>>({ max: maxCached, ttl: maxAgeMs });
 
 	async function askCapabilities(service: OgcService, address: string, layers: readonly string[]) {
-		let streamed: Promise<Capabilities | Trouble> | null = null;
+		let result = null as Capabilities | Trouble | null;
 		const answer = await ask(address, undefined, async (parts, type) => {
-			streamed = orTrouble(parseCapabilities(parts, type, service, layers));
-			await streamed;
+			result = await parse(service, parts, type, layers);
 		});
 		if (!answer.ok) throw answer;
-		const result = await (streamed ?? parseCapabilities([answer.bytes], answer.type, service, layers));
+		result ??= await parse(service, [answer.bytes], answer.type, layers);
 		if (result instanceof Trouble) throw result;
 		return result;
 	}

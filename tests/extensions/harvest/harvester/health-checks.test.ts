@@ -55,10 +55,14 @@ function missing(layer: string) {
 
 function watched(registration: Registration): { findings: Finding[] } {
 	const { layer = "" } = registration.en as { layer?: string };
-	const state = states.get(layer) ?? null;
-	const what = causeOf("no-layer", layer, 2);
-	const findings = state ? [{ state, lang: "en" as const, pointer: "/en/layer", what, text: layer }] : [];
-	return { findings };
+	const state = states.get(layer);
+	const finding = {
+		lang: "en",
+		pointer: "/en/layer",
+		what: causeOf("no-layer", layer, 2),
+		text: layer,
+	} as const;
+	return { findings: state ? [{ ...finding, state }] : [] };
 }
 
 async function put(smallkey: string, layer = smallkey): Promise<void> {
@@ -82,33 +86,20 @@ test("the states of all layers are stored in one commit that names the sick ones
 	states.set("ab", "empty").set("cd", "down");
 	await look("ab", "cd", "ef");
 	assert.is(await health(), null, "not yet");
-	assert.equal(watcher.lastCheckOf("ab"), {
-		state: "empty",
-		at: handlers.now,
-		findings: [
-			{
-				en: "/en/layer: ab",
-				fr: "/en/layer: http://wms.ess-ws.nrcan.gc.ca/wms/toporama_en n’a pas de couche ab parmi ses 2",
-			},
-		],
-	});
+	const fr = "/en/layer: http://wms.ess-ws.nrcan.gc.ca/wms/toporama_en n’a pas de couche ab parmi ses 2";
+	const findings = [{ en: "/en/layer: ab", fr }];
+	assert.equal(watcher.lastCheckOf("ab"), { state: "empty", at: handlers.now, findings });
 	assert.equal(watcher.lastCheckOf("ef"), { state: null, at: handlers.now, findings: [] });
 	assert.is(watcher.lastCheckOf("gh"), null);
 	timers.run(collectMs);
 	await eventually(async () => (await health()) !== null);
 	const since = weekOf(new Date(handlers.now));
 	await eventually(async () => noticed.length === 1);
-	const [notice] = noticed;
-	assert.equal(notice?.event === "sick" && notice.layers.map(({ smallkey, state }) => [smallkey, state]), [
-		["ab", "empty"],
-		["cd", "down"],
-	]);
-	assert.equal(JSON.parse((await health()) ?? ""), {
-		sick: {
-			ab: { ...missing("ab"), state: "empty", since },
-			cd: { ...missing("cd"), state: "down", since },
-		},
-	});
+	const ab = { ...missing("ab"), state: "empty", since };
+	const cd = { ...missing("cd"), state: "down", since };
+	const layers = Object.entries({ ab, cd }).map(([smallkey, sickness]) => ({ smallkey, ...sickness }));
+	assert.equal(noticed, [{ event: "sick", layers }]);
+	assert.equal(JSON.parse((await health()) ?? ""), { sick: { ab, cd } });
 	const { author, subject, edits } = handlers.store.commits.at(-1) ?? {};
 	assert.equal(
 		[author, subject, edits?.map(({ path }) => path)],
