@@ -25,34 +25,29 @@ const features = movesOf(
 	{ registered: featureAt("Air/MapServer/3"), before: A("Air: lakes, stations, roads") },
 	{
 		"a layer gets another number": [A("Air: lakes, stations#5"), same(to)],
-		"two layers swap their numbers: the number answers, and is another layer": [
-			A("Air: lakes, roads#3, stations#5"),
-			same(to),
-		],
-		"two layers swap their numbers, and both have the same name": [
+		"two layers swap their numbers": [A("Air: lakes, roads#3, stations#5"), same(to)],
+		"two layers of one name swap their numbers": [
 			A("Air: roads#3(name=Stations), stations#5"),
 			same(to),
 			{ before: A("Air: stations, roads(name=Stations)") },
 		],
-		"a number gets another layer, and the known one is nowhere: the layer itself was created again": [
+		"a number gets another layer, and the known one is nowhere": [
 			A("Air: lakes, roads#3"),
 			"nothing",
 			{ isWell: true },
 		],
-		"a group gets the name and number of a layer, which gets another number": [
+		"a group gets a layer's name and number": [
 			A("Air: roads#3(name=Stations;type=Group Layer), stations#5"),
 			same(to),
 		],
 		"a layer gets another number and a new field": [A("Air: stations#5(fields=ALL CLOSED)"), perhaps(to)],
-		"a layer gets another number and another name; fields, geometry, extent and symbols stay": [
+		"a layer gets another number and another name": [
 			A("Air: lakes, stations#5(name=Measuring stations)"),
 			perhaps(to),
 		],
 		"a layer gets another number and other symbols": [A("Air: lakes, stations#5(colour=10)"), perhaps(to)],
-		"a layer of the same name and fields has another geometry": [
-			A("Air: stations#5(geometry=esriGeometryPolygon)"),
-		],
-		"a layer of the same name and fields lies in another place": [A("Air: stations#5(extent=10 45 20 50)")],
+		"a namesake has another geometry": [A("Air: stations#5(geometry=esriGeometryPolygon)")],
+		"a namesake lies in another place": [A("Air: stations#5(extent=10 45 20 50)")],
 		"the layer is there twice, all alike": [A("Air: stations#5, stations#7"), choose(to, "Air/MapServer/7")],
 		"a layer that agrees in part is registered by another smallkey": [
 			A("Air: stations#5(colour=10)"),
@@ -67,7 +62,7 @@ const features = movesOf(
 			A("A/Air: stations | B/Air: stations"),
 			choose("A/Air/MapServer/3", "B/Air/MapServer/3"),
 		],
-		"a service of the same name in another folder has other layers": [A("Trains/Air: lakes, roads")],
+		"a service of the same name has other layers": [A("Trains/Air: lakes, roads")],
 		"https in place of http": [
 			{ [secure]: whole },
 			same(`${services.replace(maps, secure)}/Air/MapServer/3`),
@@ -80,7 +75,7 @@ const features = movesOf(
 			{ [maps]: redirect(308, `${other}{path}`), [other]: whole },
 			same(`${services.replace(maps, other)}/Air/MapServer/3`),
 		],
-		"a permanent redirect keeps path and query: the layer works as it is registered": [
+		"a permanent redirect keeps path and query": [
 			{ [maps]: redirect(301, `${other}{path}{query}`), [other]: whole },
 			same(`${services.replace(maps, other)}/Air/MapServer/3`),
 			{ isWell: true },
@@ -93,7 +88,7 @@ const features = movesOf(
 		"a permanent redirect to a private address": [redirect(301, "http://10.0.0.7{path}")],
 		"the host is down, for weeks": [{}],
 		"the server fails at every address": [always({ status: 500 }), "nothing", { maxRequests: 40 }],
-		"the server sends a page with status 200 at every address": [
+		"the server sends a page at every address": [
 			{ [maps]: always(page), [secure]: always(page) },
 			"nothing",
 			{ maxRequests: 40 },
@@ -118,13 +113,11 @@ const pictures = movesOf(
 	{ registered: wmsAt(ows, "rivers"), before: W("/ows: rivers, woods") },
 	{
 		"a WMS renames its layers": [W("/ows: rivers@hydro:rivers, woods@hydro:woods"), same("hydro:rivers")],
-		"a WMS has a layer of the same title with another abstract": [
+		"a layer of the same title has another abstract": [
 			W("/ows: rivers@rivers_2(abstract=Version 2.), woods"),
 			perhaps("rivers_2"),
 		],
-		"a WMS has a layer of the same title in another place": [
-			W("/ows: rivers@rivers_2(box=0 40 10 50), woods"),
-		],
+		"a layer of the same title lies in another place": [W("/ows: rivers@rivers_2(box=0 40 10 50), woods")],
 		"two layers of a WMS swap their titles and abstracts": [
 			W("/ows: woods@rivers, rivers@woods"),
 			same("woods"),
@@ -132,17 +125,17 @@ const pictures = movesOf(
 		],
 		"a WMS has two layers that are alike": [W("/ows: rivers@a, rivers@b"), choose("a", "b")],
 		"a WMS has other layers only": [W("/ows: woods")],
-		"a WMS said of its layer nothing but an empty title that many have": [
+		"a layer has an empty title, as many have": [
 			W("/ows: plain@b, plain@c"),
 			"nothing",
 			{ registered: wmsAt(ows, "a"), before: W("/ows: plain@a") },
 		],
 		"https in place of http, for a WMS": [{ [secure]: W("/ows: rivers, woods") }, same(`${secure}/ows`)],
-		"a permanent redirect of a WMS to another host loses the query, and the layer is renamed": [
+		"a WMS is redirected to another host, and its layer renamed": [
 			{ [maps]: redirect(301, `${other}/geoserver/wms`), [other]: W("/geoserver/wms: rivers@hydro:rivers") },
 			{ sure: "same", en: onHost, fr: onHost },
 		],
-		"the host's front page links to the new place of its WMS": [
+		"the front page links to the new place of a WMS": [
 			linked(
 				'<a href="https://elsewhere.example.org/wms">x</a> <a href="/geo/wms?service=WMS&amp;request=GetCapabilities">WMS</a>',
 			),
@@ -159,7 +152,7 @@ const pictures = movesOf(
 				before: host(A("Air: stations"), W("/arcgis/services/Air/MapServer/WMSServer: rivers@0")),
 			},
 		],
-		"the languages have layers of their own, and both are renamed": [
+		"the layers of both languages are renamed": [
 			W("/ows: rivers@r_en, rivers@r_fr(title=Rivières du Canada)"),
 			same("r_en", "r_fr"),
 			{

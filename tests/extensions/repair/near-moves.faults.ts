@@ -26,10 +26,10 @@ const down = [
 		"a service is not started and not in the list, and another folder has a copy": [
 			host(notStarted, A("Sea/Hydro: stations")),
 		],
-		"a layer is removed from a service that stays, and a service of that name elsewhere has it as before": [
+		"a layer is removed, and a service of the same name elsewhere has it as before": [
 			A("Water/Hydro: lakes | Sea/Hydro: lakes, stations"),
 		],
-		"a service is gone, and a folder that was there before has one of that name": [
+		"a service is gone, and an older folder has one of that name": [
 			A("Sea/Hydro: lakes, stations"),
 			perhaps("Sea/Hydro/MapServer/3"),
 		],
@@ -47,27 +47,27 @@ const down = [
 		),
 	}),
 	...movesOf(air, {
-		"a layer answers error 500, and its twin for large scales is as before": [
+		"a layer fails, and its twin for large scales is as before": [
 			host(failing3, A(`Air: stations, ${large}`)),
 			"nothing",
 			{ before: A(`Air: stations, ${large}`) },
 		],
-		"a layer answers error 500, and a new one is exactly like it": [host(failing3, A(`Air: ${twins}`))],
+		"a layer fails, and a new one is exactly like it": [host(failing3, A(`Air: ${twins}`))],
 		"a layer is gone, and a new one is drawn at large scales only": [A(`Air: lakes, ${large}`)],
 		"a layer for large scales is gone, and a new one is drawn at all scales": [
 			A("Air: stations#7"),
 			perhaps("Air/MapServer/7"),
 			{ before: A("Air: stations(scale=1000000)") },
 		],
-		"a service wants a sign-in and is not in the public list, and another folder has its layers": [
+		"a service wants a sign-in, and another folder has its layers": [
 			host(at(/services.Air/, arcgisError(499, "Token Required")), A("Open/Air: stations")),
 		],
 	}),
 	...movesOf(river, {
-		"a WMS fails, and the host's front page links to another one with the layer": [
+		"a WMS fails, and the front page links to another one with the layer": [
 			host(at(/^.ows/, { status: 500 }), front("/test/wms"), W("/test/wms: rivers")),
 		],
-		"a layer of a WMS fails under a new title, and a new layer has its old one": [
+		"a layer fails under a new title, and a new layer has its old one": [
 			host(
 				(url) => (/GetMap/i.test(url.search) && /rivers(?!_)/.test(url.search) ? { status: 500 } : null),
 				W("/ows: rivers(title=Rivers and streams), rivers@rivers_b"),
@@ -98,12 +98,12 @@ const siblings = [
 		"a layer of a WMS is removed, and one of an older year is new": [W(`/ows: ${fires(2024)}`)],
 	}),
 	...movesOf(river, {
-		"a layer of a WMS is removed, and its neighbour of the same title stays": [
+		"a layer is removed, and its neighbour of the same title stays": [
 			W("/ows: rivers@streams"),
 			"nothing",
 			{ before: W("/ows: rivers, rivers@streams") },
 		],
-		"the English layer of a WMS is removed, and a new French one has the same texts": [
+		"the English layer is removed, and a new French one has the same texts": [
 			W("/ows: rivers@rivers_fr"),
 			"nothing",
 			{ registered: wmsAt(ows, "rivers_en"), before: W("/ows: rivers@rivers_en") },
@@ -127,21 +127,19 @@ const siblings = [
 			perhaps("Air/MapServer/5"),
 			{ before: A("Air: stations(name=Stations 2024)") },
 		],
-		"a layer is removed, and a new one has a title with another year in other words": [
+		"a layer is removed, and a new one has another year in other words": [
 			A("Air: stations#5(name=2024 Stations)"),
 			"nothing",
 			{ before: A("Air: stations(name=Stations of 2025)") },
 		],
 		"a service is renamed to say that it is old": [A("Air_old: lakes, stations")],
-		"a service for both languages is gone, and a new one for English has its layers": [
-			A("Air_en: lakes, stations"),
-		],
-		"the English folder is gone, and the French one has the same untranslated layers": [
+		"a service is gone, and a new one for English has its layers": [A("Air_en: lakes, stations")],
+		"the English folder is gone, and the French one has the same layers": [
 			A("fr/Air: stations"),
 			"nothing",
 			{ registered: featureAt("en/Air/MapServer/3"), before: A("en/Air: stations | fr/Air: stations") },
 		],
-		"a layer became empty, and a new one of its name has the features": [
+		"a layer became empty, and a new namesake has the features": [
 			A("Air: stations(features=0), stations#5"),
 			perhaps("Air/MapServer/5"),
 		],
@@ -156,7 +154,7 @@ const siblings = [
 		"a service is removed, and that of an older year is new": [A("Fire_2024: stations")],
 	}),
 	...movesOf(burnt, {
-		"the service of one year is gone, and the same one is in the folder of another year": [
+		"a service is gone, and the folder of another year has the same one": [
 			A("Fires2024/Burnt: stations"),
 			"nothing",
 			{ before: A("Fires2025/Burnt: stations | Fires2024/Burnt: stations") },
@@ -177,15 +175,15 @@ const ways = movesOf(air, {
 		same(on(secure)),
 		{ isWell: true },
 	],
-	"a working layer is redirected permanently to a twin for large scales, which viewers see already": [
+	"a working layer is redirected permanently to a twin for large scales": [
 		toOther(`${other}{path}{query}`, A("Air: lakes, stations(scale=50000)")),
 		same(on(other)),
 		{ isWell: true },
 	],
-	"a permanent redirect of everything leads to the front page of a new server": [
+	"a permanent redirect of everything leads to a front page": [
 		toOther(`${other}/`, host(at(/^.$/, page), air.before)),
 	],
-	"a permanent redirect leads to another layer of the same name far away": [
+	"a permanent redirect leads to a namesake far away": [
 		toOther(`${other}{path}`, A("Air: lakes, stations(extent=10 45 20 50)")),
 	],
 	"a permanent redirect adds a token": [toOther(`${other}{path}?token=secret`, air.before), same(on(other))],
@@ -210,13 +208,13 @@ const pictures = [
 			same(`${other}/wms`),
 			{ isWell: true },
 		],
-		"a layer of a WMS is removed, and a new one of the same texts is drawn at large scales only": [
+		"a layer is removed, and a new one is drawn at large scales only": [
 			W("/ows: rivers@rivers_large(scale=50000)"),
 		],
-		"a layer of a WMS is removed, and the front page links to another WMS that has one like it": [
+		"a layer is removed, and the front page links to a WMS that has one like it": [
 			host(front("/hydro/wms"), W("/ows: woods"), W("/hydro/wms: rivers")),
 		],
-		"the WMS for English is gone, and the front page links to the one for French with the same texts": [
+		"the English WMS is gone, and the front page links to the French one": [
 			host(front("/fr/wms"), W("/fr/wms: rivers")),
 			"nothing",
 			{ registered: wmsAt(`${maps}/en/wms`, "rivers"), before: W("/en/wms: rivers") },
@@ -229,7 +227,7 @@ const pictures = [
 		),
 	}),
 	...movesOf(mapserv, {
-		"a permanent redirect of a WMS loses the map in its query, and the default map has other layers": [
+		"a permanent redirect of a WMS loses the map in its query": [
 			{ [maps]: redirect(301, `${other}/mapserv`), [other]: W("/mapserv: woods") },
 		],
 	}),
