@@ -1,6 +1,13 @@
 import * as assert from "uvu/assert";
 import { genericImageOf, symbolImage } from "../../../extensions/harvest/arcgis/symbol.ts";
-import { descriptionText, isDescribed, parseDescription } from "../../../registry/description.ts";
+import {
+	type Drawing,
+	descriptionText,
+	type FeatureDescription,
+	isDescribed,
+	parseDescription,
+	type Renderer,
+} from "../../../registry/description.ts";
 import { layerFacts } from "../../../registry/targets/facts.ts";
 import { renderAt } from "../../../registry/targets/table.ts";
 import { projectExtent } from "../../../site/service/boxes.ts";
@@ -24,12 +31,12 @@ type Answers = Parameters<typeof layerRoutes>[0];
 
 const serve = (answers?: Answers) => memoryHost(layerRoutes(answers));
 
-async function harvest(answers: Answers = {}, stored: string | null = null, path = mapLayer) {
+/** @returns also the description of the layer in English, whose fragment the viewer accepts */
+async function harvest(answers?: Answers, stored: string | null = null, path = mapLayer) {
 	const registration = featureAt(host + path);
 	const result = await harvestFrom(registration, serve(answers), stored);
-	const fragment = renderV09("en", "odd", registration, result.description, settings);
-	assertAccepted(fragment);
-	return { node: nodeOf(fragment), ...result };
+	assertAccepted(renderV09("en", "odd", registration, result.description, settings));
+	return { layer: result.description?.en as FeatureDescription, ...result };
 }
 
 const changed = (more: object) => json(layerDocument(more));
@@ -52,22 +59,24 @@ const inBoth = (finding: string) => {
 	return ["en", "fr"].map((lang) => [state, `/${lang}/service_url`, text]);
 };
 
+type Unique = Extract<Renderer, { type: "unique" }>;
+
 /** The mark of a png of the tests, or the red of a drawing. */
-function imageOf(uri: string): string {
-	const [, type, data = ""] = /^data:image\/(png|svg\+xml);base64,(.*)$/.exec(uri) ?? [];
+function imageOf({ image }: Drawing): string {
+	const [, type, data = ""] = /^data:image\/(png|svg\+xml);base64,(.*)$/.exec(image) ?? [];
 	const bytes = Buffer.from(data, "base64");
 	return type === "png" ? `png ${bytes.at(-1)}` : `drawn ${/rgb\((\d+)/.exec(String(bytes))?.[1]}`;
 }
 
 test("an ordinary layer gets its name, fields, symbol, scales, count and projected extent", async () => {
 	const description = "<div style='x'>Hourly&nbsp;ozone,<br>in ppb</div>";
-	const { node, findings, description: found } = await harvest({ layer: changed({ description }) });
-	const { displayName, nameField, minScale, mode, aliasMap, symbology, datagrid } = node;
-	assert.equal([displayName, nameField, minScale, mode], ["Stations", "NAME", 4000000, "snapshot"]);
-	assert.equal([aliasMap.NAME, datagrid.gridColumns.length, findings], ["Station name", 6, []]);
-	assert.equal(symbology, { type: "simple", imageUrl: pngUri(1), label: "Station" });
-	const { bounds, abstract } = (found?.en ?? {}) as { bounds?: number[]; abstract?: string };
+	const { layer, findings } = await harvest({ layer: changed({ description }) });
+	const { name, display_field, min_scale, count, fields, renderer, bounds, abstract } = layer;
+	assert.equal([name, display_field, min_scale, count], ["Stations", "NAME", 4000000, 12]);
+	assert.equal(fields[2], { name: "NAME", alias: "Station name", type: "esriFieldTypeString" });
+	assert.equal(renderer, { type: "simple", label: "Station", image: pngUri(1) });
 	assert.equal([bounds, abstract], [[-123, 45.4215, -60, 70], "Hourly ozone, in ppb"]);
+	assert.equal(findings, []);
 });
 
 const other = { defaultSymbol: marker(9), defaultLabel: "Other" };
@@ -98,10 +107,10 @@ test("each class gets its own image of the legend: by position, by value, by lab
 		const infos = labels
 			.split(" ")
 			.map((label, at) => ({ value: "abc"[at], label, symbol: marker(97 + at) }));
-		const { symbology } = (await harvest({ layer: rendered(byValue(infos, more)), legend: images })).node;
-		const uris = symbology.valueMaps.map(({ imageUrl }: { imageUrl: string }) => imageUrl);
-		if (more === other) uris.push(symbology.defaultImageUrl);
-		assert.is(uris.map(imageOf).join(", "), expected, labels);
+		const { layer } = await harvest({ layer: rendered(byValue(infos, more)), legend: images });
+		const { classes, default: otherwise } = layer.renderer as Unique;
+		const drawings = [...classes, ...(otherwise ? [otherwise] : [])];
+		assert.is(drawings.map(imageOf).join(", "), expected, labels);
 	}
 	const one = (label: string, ...values: unknown[]) => ({ label, values, symbol: marker(7) });
 	const groups = {
@@ -112,10 +121,8 @@ test("each class gets its own image of the legend: by position, by value, by lab
 		],
 	};
 	const images = legendOf("Good 1, Fair 2, Good 3");
-	const { valueMaps } = (await harvest({ layer: rendered(groups), legend: images })).node.symbology;
-	const shown = valueMaps.map(
-		(map: { value: string; imageUrl: string }) => `${map.value}: ${imageOf(map.imageUrl)}`,
-	);
+	const { layer } = await harvest({ layer: rendered(groups), legend: images });
+	const shown = (layer.renderer as Unique).classes.map((one) => `${one.value}: ${imageOf(one)}`);
 	assert.equal(shown, ["a, 1: png 1", "b, null: png 1", "c, null: png 2", "d, 1: png 3"]);
 });
 
@@ -143,9 +150,10 @@ test("one picture: of the only entry of the legend, else its own or the default 
 		[{ ...computed, ...other }, legendOf("a 1, b 2, Other 3"), "png 3"],
 	];
 	for (const [renderer, images, image, path] of rows) {
-		const { node, findings } = await harvest({ layer: rendered(renderer), legend: images }, null, path);
-		const { type, imageUrl } = node.symbology;
-		assert.equal([type, imageOf(imageUrl), findings], ["simple", image, []], JSON.stringify(renderer));
+		const { layer, findings } = await harvest({ layer: rendered(renderer), legend: images }, null, path);
+		const { type } = layer.renderer;
+		const found = [type, imageOf(layer.renderer as Drawing), findings];
+		assert.equal(found, ["simple", image, []], JSON.stringify(renderer));
 	}
 });
 
@@ -153,28 +161,24 @@ const classA = { label: "A", symbol: marker(1), values: [["a"], ["b"]] };
 const startingAt = (...starts: number[]) =>
 	classed(20, 10).map((info, at) => ({ ...info, classMinValue: starts[at] }));
 
-/** A renderer, and what it becomes at v0.9 and v1, or at each of them: the type, and the values of the classes. */
-const renderers: [renderer: object, symbology: string, ofV1?: string][] = [
+/** A renderer, and what it becomes: the type, and the values of the classes. */
+const renderers: [renderer: object, expected: string][] = [
 	[{ type: "simple", symbol: marker(1) }, "simple red"],
-	[byValue(classed("a", "b"), { valueExpression: "" }), 'uniqueValue "a" "b"'],
-	[
-		byValue(classed("1", "2.5", "-3", "", "many"), { field1: "class" }),
-		'uniqueValue 1 2.5 -3 "" "many"',
-		'uniqueValue "1" "2.5" "-3" "" "many"',
-	],
-	[byValue(classed("a;1", "b;2"), of2(";")), 'uniqueValue "a, 1" "b, 2"'],
-	[byValue(classed("a, 1", "b, 2"), of2(",")), 'uniqueValue "a, 1" "b, 2"'],
-	[byValue(classed(" , ", "Yes,No"), of2(",")), 'uniqueValue " ,  " "Yes, No"'],
-	[byValue(classed("a, <Null>", "<Null>, <Null>"), of2(", ")), 'uniqueValue "a, null" "null, null"'],
-	[byValue(classed("a", "<Null>")), 'uniqueValue "a" null', 'uniqueValue "a" "null"'],
-	[byValue([], { uniqueValueGroups: [{ classes: [classA] }] }), 'uniqueValue "a" "b"'],
+	[byValue(classed("a", "b"), { valueExpression: "" }), 'KIND "a" "b"'],
+	[byValue(classed("1", "2.5", "-3", "", "many"), { field1: "class" }), 'CLASS 1 2.5 -3 "" "many"'],
+	[byValue(classed("a;1", "b;2"), of2(";")), 'KIND,CLASS "a, 1" "b, 2"'],
+	[byValue(classed("a, 1", "b, 2"), of2(",")), 'KIND,CLASS "a, 1" "b, 2"'],
+	[byValue(classed(" , ", "Yes,No"), of2(",")), 'KIND,CLASS " ,  " "Yes, No"'],
+	[byValue(classed("a, <Null>", "<Null>, <Null>"), of2(", ")), 'KIND,CLASS "a, null" "null, null"'],
+	[byValue(classed("a", "<Null>")), 'KIND "a" null'],
+	[byValue([], { uniqueValueGroups: [{ classes: [classA] }] }), 'KIND "a" "b"'],
 	[byValue([], other), "simple default"],
 	[byValue([]), "simple grey"],
 	[computed, "simple grey"],
 	[{ ...computed, field1: "KIND", ...other }, "simple default"],
-	[byRange({ minValue: 0, normalizationType: "esriNormalizeNone" }, 20, 10), "classBreaks 0 10 20"],
-	[byRange({ classBreakInfos: startingAt(10, 5) }), "classBreaks 5 10 20"],
-	[byRange({}, 10, 20), "classBreaks lowest 10 20"],
+	[byRange({ minValue: 0, normalizationType: "esriNormalizeNone" }, 20, 10), "CLASS 0 10 20"],
+	[byRange({ classBreakInfos: startingAt(10, 5) }), "CLASS 5 10 20"],
+	[byRange({}, 10, 20), "CLASS lowest 10 20"],
 	[byRange({ ...arcade, minValue: 0 }, 10, 20), "simple grey"],
 	[byRange({ normalizationType: "esriNormalizeByLog" }, 10), "simple grey"],
 	[byRange({ normalizationField: "OBJECTID", ...other }, 10), "simple default"],
@@ -182,26 +186,22 @@ const renderers: [renderer: object, symbology: string, ofV1?: string][] = [
 	[{ type: "heatmap" }, "simple grey"],
 ];
 
-/** A symbology in the words of these rows. */
-// biome-ignore lint/suspicious/noExplicitAny: tests look into it freely
-function symbologyText({ type, imageUrl, field1, minValue, valueMaps, rangeMaps }: any): string {
-	const colour = (uri: string) => ({ 136: "grey", 9: "default", 1: "red" })[imageOf(uri).slice(6)];
-	if (type === "simple") return `simple ${colour(imageUrl)}`;
-	const classes: { value: unknown; maxValue: unknown; imageUrl: string }[] = valueMaps ?? rangeMaps;
-	for (const one of classes) assert.is(colour(one.imageUrl), "red");
-	const start = rangeMaps ? [minValue === -Number.MAX_VALUE ? "lowest" : minValue] : [];
-	assert.ok(rangeMaps || field1 === "KIND" || field1 === "CLASS");
-	return [type, ...start, ...classes.map((one) => JSON.stringify(one.value) ?? one.maxValue)].join(" ");
+/** In the words of these rows. */
+function rendererText(renderer: Renderer): string {
+	const colourOf = (drawing: Drawing) =>
+		({ 136: "grey", 9: "default", 1: "red" })[imageOf(drawing).replace("drawn ", "")];
+	if (renderer.type === "simple") return `simple ${colourOf(renderer)}`;
+	for (const one of renderer.classes) assert.is(colourOf(one), "red");
+	if (renderer.type === "unique")
+		return [renderer.fields, ...renderer.classes.map(({ value }) => JSON.stringify(value))].join(" ");
+	const { field, min, classes } = renderer;
+	return [field, min === -Number.MAX_VALUE ? "lowest" : min, ...classes.map(({ max }) => max)].join(" ");
 }
 
 test("what each renderer becomes", async () => {
-	for (const [renderer, older, newer = older] of renderers) {
-		const { description, findings } = await harvest({ layer: rendered(renderer) }, null, featureLayer);
-		const facts = layerFacts("en", "odd", featureAt(host + featureLayer), description, settings);
-		const textAt = (target: string) => symbologyText(nodeOf(renderAt(target, facts) ?? "").symbology);
-		assert.equal([textAt("v0.9"), textAt("v1"), findings], [older, newer, []], JSON.stringify(renderer));
-		for (const target of ["v2", "ramp4", "terria"])
-			assert.not.match(renderAt(target, facts) ?? "", "data:image");
+	for (const [renderer, expected] of renderers) {
+		const { layer, findings } = await harvest({ layer: rendered(renderer) }, null, featureLayer);
+		assert.equal([rendererText(layer.renderer), findings], [expected, []], JSON.stringify(renderer));
 	}
 });
 
@@ -274,9 +274,9 @@ test("a legend or a count that fails now keeps the fuller description; one that 
 			[429, "down: answers with status 429"],
 			[error(500), "down: answers with ArcGIS error 500: No"],
 		] as const) {
-			const { node, text, findings } = await harvest({ layer, [part]: route }, good);
+			const { layer: found, text, findings } = await harvest({ layer, [part]: route }, good);
 			assert.equal(findings, finding ? inBoth(finding) : []);
-			assert.ok(finding ? text === good : node.displayName === "Renamed");
+			assert.ok(finding ? text === good : found.name === "Renamed");
 		}
 	const registration = { ...featureAt(host + mapLayer), fr: { service_url: `${host}/gone/MapServer/1` } };
 	const half = await harvestFrom(registration, serve(), good);
@@ -286,21 +286,20 @@ test("a legend or a count that fails now keeps the fuller description; one that 
 
 test("null members, hostile texts and unusual encodings make a layer that the viewer accepts", async () => {
 	const bare = changed({ fields: null, drawingInfo: null, displayField: null, extent: null, minScale: null });
-	const { node, findings } = await harvest({ layer: bare, legend: json({ layers: null }) });
-	assert.equal([node.nameField, node.datagrid.gridColumns.length, findings], ["", 2, []]);
+	const { layer, findings } = await harvest({ layer: bare, legend: json({ layers: null }) });
+	assert.equal([layer.display_field, layer.fields, findings], ["", [], []]);
 	const document = JSON.stringify(
 		layerDocument({ name: 'NaN, "NaN"', extent: { xmin: "@" }, minScale: "@" }),
 	);
 	const read = await harvest({ layer: { body: document.replace('"@"', "NaN").replace('"@"', "-Infinity") } });
-	assert.equal([read.node.displayName, read.node.minScale, read.findings], ['NaN, "NaN"', 0, []]);
+	assert.equal([read.layer.name, read.layer.min_scale, read.findings], ['NaN, "NaN"', 0, []]);
 	const hostile = '"}]}</script>\u2028\\';
 	const fields = [{ name: hostile, alias: hostile, type: "esriFieldTypeString" }, { name: { a: 1 } }, null];
 	const symbol = { type: "esriSMS", color: ['"/>', 1, 1, 1], size: '9"/>' };
 	const more = { name: hostile, fields, displayField: hostile };
-	const layer = rendered({ type: "simple", label: hostile, symbol }, more);
-	const shown = '"}]}‹/script>\u2028\\';
-	const odd = (await harvest({ layer }, null, featureLayer)).node;
-	assert.equal([odd.displayName, odd.nameField, odd.aliasMap[shown]], [shown, shown, shown]);
+	const odd = rendered({ type: "simple", label: hostile, symbol }, more);
+	const { name, display_field, renderer } = (await harvest({ layer: odd }, null, featureLayer)).layer;
+	assert.equal([name, display_field, (renderer as Drawing).label], Array(3).fill(hostile));
 });
 
 const svgStart = '<svg xmlns="http://www.w3.org/2000/svg" width=';
