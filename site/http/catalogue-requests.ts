@@ -10,6 +10,7 @@ import {
 	type Entry,
 	healthReportPath,
 	type LayerPage,
+	type Manifest,
 	manifestPath,
 	parseChunk,
 	parseHealthReport,
@@ -38,13 +39,13 @@ const maxAttempts = 3;
 /** Chunks are kept as long as the manifest names them. */
 class CatalogueEntries {
 	readonly #chunks = new Map<number, { path: string; entries: readonly Entry[] }>();
-	#last: { manifest: string; listed: Promise<Listed> } | null = null;
+	#last: { manifest: string | null; listed: Promise<Listed> } | null = null;
 
 	constructor(readonly text: (file: string) => Promise<string | null>) {}
 
 	/** Made once for each manifest, also for requests that arrive meanwhile. */
 	async listed(): Promise<Listed> {
-		const manifest = (await this.text(manifestPath)) ?? "";
+		const manifest = await this.text(manifestPath);
 		if (this.#last?.manifest === manifest) return this.#last.listed;
 		const listed = this.#all().then(listedEntries);
 		this.#last = { manifest, listed };
@@ -55,7 +56,7 @@ class CatalogueEntries {
 	}
 
 	async #manifest() {
-		return parseManifest((await this.text(manifestPath)) ?? "");
+		return parseManifest(await this.text(manifestPath));
 	}
 
 	async find(smallkey: string): Promise<Entry | null> {
@@ -71,19 +72,15 @@ class CatalogueEntries {
 	}
 
 	/** @throws {Error} with its path if the file is missing or invalid */
-	async #chunk(
-		number: number,
-		manifest: ReturnType<typeof parseManifest>,
-		attempt = 1,
-	): Promise<readonly Entry[]> {
-		const path = manifest?.chunks[number] ?? null;
-		if (path === null) return [];
+	async #chunk(number: number, manifest: Manifest | null, attempt = 1): Promise<readonly Entry[]> {
+		const path = manifest?.chunks[number];
+		if (!path) return [];
 		const last = this.#chunks.get(number);
 		if (last?.path === path) return last.entries;
-		const chunk = parseChunk((await this.text(path)) ?? "");
-		if (chunk) {
-			this.#chunks.set(number, { path, entries: chunk.entries });
-			return chunk.entries;
+		const { entries } = parseChunk(await this.text(path)) ?? {};
+		if (entries) {
+			this.#chunks.set(number, { path, entries });
+			return entries;
 		}
 		if (attempt === maxAttempts) throw new Error(`${path}: is not there, or not whole`);
 		return this.#chunk(number, await this.#manifest(), attempt + 1);
@@ -110,7 +107,6 @@ export interface CatalogueFiles {
 	lastLook?: RunningService["lastLook"];
 }
 
-/** Groups: language, page and smallkey. */
 const layerPath = /^(en|fr)\/(layer|embed)\/([^/]+)\.html$/;
 
 /** Paths at which a person may expect a page, such as `fr/sante`. */
@@ -138,8 +134,7 @@ export class Catalogue {
 		if (!pagePath.test(file)) return refuseFile();
 		const settings = await this.settings();
 		const isBuilding = isLive && settings === null && file !== noPageFile && file.endsWith(".html");
-		if (!isBuilding) return answerNoPage(route, settings, isSecure);
-		return answerErrorPage("building", root);
+		return isBuilding ? answerErrorPage("building", root) : answerNoPage(route, settings, isSecure);
 	}
 
 	async #render(file: string): Promise<CatalogueFile | null> {
@@ -160,7 +155,7 @@ export class Catalogue {
 		}
 		// Pages of the plain list show neither health nor changes.
 		const read = async (path: string) => (file.startsWith("list/") ? null : this.files.text(path));
-		const report = parseHealthReport((await read(healthReportPath)) ?? "");
+		const report = parseHealthReport(await read(healthReportPath));
 		const changes = parseRecent(await read(recentPath)) ?? [];
 		const lastLook = this.files.lastLook?.() ?? null;
 		return renderListPage(file, { ...(await this.entries.listed()), report, changes, lastLook, settings });

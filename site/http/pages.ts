@@ -27,7 +27,6 @@ export interface PageRoute {
 	root: string;
 }
 
-/** Groups: language, kind, and the smallkey as in the request. */
 const layerPage = new RegExp(`^(${langs.join("|")})/(${layerPages.join("|")})/([^/]{1,200}?)(?:\\.html)?$`);
 
 const publisherPage = /^(?:en|fr)\/publisher\/[a-z0-9-]{1,80}$/;

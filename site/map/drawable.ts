@@ -31,26 +31,15 @@ export type Symbology =
 /** xmin, ymin, xmax, ymax in the map's spatial reference. */
 export type Box = [number, number, number, number];
 
-/** A text is empty if the fragment does not have it. */
-export interface Drawable {
-	/** none: a kind that this page cannot draw. dynamic, image, tiles: pictures of an ArcGIS service. */
-	kind: "wms" | "features" | "dynamic" | "image" | "tiles" | "none";
-	title: string;
-	url: string;
-	entries: (string | number)[];
-	nameField: string;
-	aliases: Record<string, string>;
-	symbology: Symbology | null;
-	/** In the map's spatial reference; null if unknown. */
-	extent: Box | null;
-	/** Denominators; `minScale` is the larger one; 0 is no limit. */
-	minScale: number;
-	maxScale: number;
-	/** Media type for GetFeatureInfo; empty if viewers do not request information. */
-	infoType: string;
-	metadataUrl: string;
-	catalogueUrl: string;
-}
+/** none: a kind that this page cannot draw. dynamic, image, tiles: pictures of an ArcGIS service. */
+type Kind = "wms" | "features" | "dynamic" | "image" | "tiles" | "none";
+
+/**
+ * A text is empty if the fragment does not have it. `extent` is in the map's spatial reference, and null if it
+ * is unknown. Scales are denominators: `minScale` is the larger one, and 0 is no limit. `infoType` is the media
+ * type for GetFeatureInfo; empty if viewers do not request information.
+ */
+export type Drawable = ReturnType<typeof fromNode>;
 
 export function drawnScale({ minScale, maxScale }: Drawable, scale: number): number {
 	if (minScale !== 0 && scale > minScale) return minScale * 0.99;
@@ -58,16 +47,23 @@ export function drawnScale({ minScale, maxScale }: Drawable, scale: number): num
 }
 
 /** A layer in a fragment of v0.9, v1 or v2. */
-interface Node extends Partial<Drawable> {
+interface Node {
 	layerType?: string;
 	displayName?: string;
 	name?: string;
+	url?: string;
 	layerName?: string;
 	layerEntries?: { index?: number; id?: string }[];
 	featureInfo?: { mimeType?: string };
 	featureInfoMimeType?: string;
+	nameField?: string;
 	aliasMap?: Record<string, string>;
+	symbology?: Symbology | null;
 	layerExtent?: { xmin: number; ymin: number; xmax: number; ymax: number };
+	minScale?: number;
+	maxScale?: number;
+	metadataUrl?: string;
+	catalogueUrl?: string;
 }
 
 function parseFragment(target: TargetName, text: string): Drawable | null {
@@ -107,7 +103,7 @@ export function drawableOf(
 const mapServerLayer = /^([^?#]*\/MapServer)\/(\d{1,9})(?=[?#]|$)/i;
 
 /** `layerType` in v2 → kind of drawing. */
-const kinds: ReadonlyMap<unknown, Drawable["kind"]> = new Map([
+const kinds: ReadonlyMap<unknown, Kind> = new Map([
 	["ogcWms", "wms"],
 	["esriDynamic", "dynamic"],
 	["esriFeature", "features"],
@@ -115,30 +111,31 @@ const kinds: ReadonlyMap<unknown, Drawable["kind"]> = new Map([
 	["esriTile", "tiles"],
 ]);
 
-function fromNode(node: Node, kind: Drawable["kind"]): Drawable {
+function fromNode(node: Node, kind: Kind) {
 	const { url = "", symbology = null, nameField = "", minScale = 0, maxScale = 0 } = node;
 	const { metadataUrl = "", catalogueUrl = "", aliasMap: aliases = {} } = node;
 	const layerEntries: Node["layerEntries"] = node.layerEntries ?? [{ id: node.layerName }];
 	const { mimeType = node.featureInfoMimeType ?? "" } = node.featureInfo ?? {};
 	const { xmin = 0, ymin = 0, xmax = 0, ymax = 0 } = node.layerExtent ?? {};
-	const drawable: Drawable = {
-		kind,
+	const box: Box = [xmin, ymin, xmax, ymax];
+	// Without harvested symbols, a map service draws the layer with its own.
+	const isGeneric = symbology?.type === "simple" && symbology.imageUrl === genericImage;
+	const isUnharvested = kind === "features" && (symbology === null || isGeneric);
+	const [match, service = "", layer] = (isUnharvested && mapServerLayer.exec(url)) || [];
+	const entries = layerEntries.flatMap<string | number>(({ index, id }) => index ?? id ?? []);
+	return {
+		kind: match ? "dynamic" : kind,
 		title: node.displayName ?? node.name ?? "",
-		url,
-		entries: layerEntries.flatMap(({ index, id }) => index ?? id ?? []),
+		url: match ? service : url,
+		entries: match ? [Number(layer)] : entries,
 		nameField,
 		aliases,
 		symbology,
-		extent: xmin < xmax && ymin < ymax ? [xmin, ymin, xmax, ymax] : null,
+		extent: xmin < xmax && ymin < ymax ? box : null,
 		minScale,
 		maxScale,
 		infoType: mimeType.replace(/;.*/, ""),
 		metadataUrl,
 		catalogueUrl,
 	};
-	// Without harvested symbols, a map service draws the layer with its own.
-	const isGeneric = symbology?.type === "simple" && symbology.imageUrl === genericImage;
-	const [, service, layer] = mapServerLayer.exec(url) ?? [];
-	if (kind !== "features" || service === undefined || !(symbology === null || isGeneric)) return drawable;
-	return { ...drawable, kind: "dynamic", url: service, entries: [Number(layer)] };
 }

@@ -28,7 +28,6 @@ export async function drawLayer(
 	const group = new LayerGroup();
 	let texts = nothingYet;
 	let timer: ReturnType<typeof setTimeout> | undefined;
-	/** Draws again. */
 	let redraw: () => void = () => undefined;
 	let ask: (coordinate: number[], pixel: number[]) => Promise<Content> | Content | null = () => null;
 

@@ -10,7 +10,6 @@ import { currentState, go, plural, stateText, t, typeText } from "./page.ts";
 
 const maxOffered = 500;
 
-/** In the order of the page. */
 const groups = [
 	["type", "type", typeText],
 	["health", "health", stateText],
@@ -21,7 +20,6 @@ const groups = [
 
 const maxButtons = 5;
 
-/** Room for filters and map beside the list. */
 const isWide = matchMedia("(min-width: 64rem)").matches;
 
 export function createFilters() {

@@ -6,7 +6,6 @@ import { type Html, html, type Part } from "./html.ts";
 
 const maxFeedEntries = 100;
 
-/** The present title of a layer. */
 type TitleOf = (smallkey: string) => Entry["title"] | undefined;
 
 /**

@@ -45,12 +45,11 @@ function makeNarrow(form: HTMLFormElement): void {
 		const isOne = new Intl.PluralRules(document.documentElement.lang).select(shown) === "one";
 		if (status) status.textContent = (isOne ? singular : plural).replace("{0}", String(shown));
 	};
-	form.addEventListener("submit", (event) => event.preventDefault());
 	form.addEventListener("change", () => {
-		const query = new URLSearchParams(
-			selects.filter(({ value }) => value !== "").map(({ name, value }) => [name, value]),
-		);
-		history.replaceState(null, "", `${location.pathname}${query.size === 0 ? "" : `?${query}`}`);
+		const query = selects.flatMap(({ name, value }) => (value === "" ? [] : [[name, value]]));
+		const url = new URL(location.pathname, location.href);
+		url.search = String(new URLSearchParams(query));
+		history.replaceState(null, "", url);
 		apply();
 	});
 	form.hidden = false;
