@@ -66,9 +66,10 @@ class CatalogueEntries {
 
 	async #all(): Promise<Entry[]> {
 		const manifest = await this.#manifest();
-		const chunks: (readonly Entry[])[] = [];
-		for (let number = 0; number < chunkCount; number += 1) chunks.push(await this.#chunk(number, manifest));
-		return chunks.flat().sort((a, b) => (a.smallkey < b.smallkey ? -1 : 1));
+		const entries: Entry[] = [];
+		for (let number = 0; number < chunkCount; number += 1)
+			entries.push(...(await this.#chunk(number, manifest)));
+		return entries.sort((a, b) => (a.smallkey < b.smallkey ? -1 : 1));
 	}
 
 	/** @throws {Error} with its path if the file is missing or invalid */

@@ -118,30 +118,31 @@ export class Matcher {
 		const required = terms.filter(({ isOptional }) => !isOptional);
 		const searches = required.length < terms.length ? [terms, required] : [required];
 		for (const isFuzzy of [false, true]) {
-			const results = searches.flatMap((searched) => this.#withAll(searched, isFuzzy));
+			const results = searches.flatMap((searched) => {
+				const queries = searched.map((term) => queryOf(term, isFuzzy));
+				return this.#sorted(this.#index.search({ combineWith: "AND", queries }));
+			});
 			if (results.length > 0) return results;
 		}
 		return this.#rarest(required);
 	}
 
-	#withAll(terms: readonly Term[], isFuzzy: boolean): SearchResult[] {
-		const queries = terms.map((term) => queryOf(term, isFuzzy));
-		return this.#sorted(this.#index.search({ combineWith: "AND", queries }));
-	}
-
 	#rarest(terms: readonly Term[]): SearchResult[] {
-		const matches = terms.map((term) => this.#index.search(queryOf(term, true)));
-		const rarities = matches.map(({ length }) => (length > 0 ? Math.log(this.#exact.length / length) : 0));
-		const unfound = Math.max(minUnfoundRarity, ...rarities);
-		const weights = matches.map(({ length }, at) => (length > 0 ? (rarities[at] ?? 0) : unfound));
-		const all = weights.reduce((sum, weight) => sum + weight, 0);
+		const queries = terms.map((term) => queryOf(term, true));
+		const matches = queries.map((query) => {
+			const results = this.#index.search(query);
+			return { results, rarity: results.length > 0 ? Math.log(this.#exact.length / results.length) : 0 };
+		});
+		const unfound = Math.max(minUnfoundRarity, ...matches.map(({ rarity }) => rarity));
+		const weightOf = ({ results, rarity }: (typeof matches)[number]) =>
+			results.length > 0 ? rarity : unfound;
+		const all = matches.reduce((sum, match) => sum + weightOf(match), 0);
 		const parts = new Map<number, number>();
-		for (const [at, results] of matches.entries())
-			for (const { id } of results) parts.set(id, (parts.get(id) ?? 0) + (weights[at] ?? 0) / all);
+		for (const match of matches)
+			for (const { id } of match.results) parts.set(id, (parts.get(id) ?? 0) + match.rarity / all);
 		const least = Math.max(minPart, minPartOfBest * Math.max(0, ...parts.values()));
 		const isEnough = ({ id }: SearchResult) => (parts.get(id) ?? 0) >= least;
-		const query: Query = { combineWith: "OR", queries: terms.map((term) => queryOf(term, true)) };
-		return this.#sorted(this.#index.search(query, { filter: isEnough }));
+		return this.#sorted(this.#index.search({ combineWith: "OR", queries }, { filter: isEnough }));
 	}
 
 	/** Without the factor for the number of matched words, which a thing's names in two languages would raise. */
@@ -228,12 +229,8 @@ function nameOf(text: string): string {
 }
 
 function comparedAddress(address: string): string {
-	return address
-		.replace(/^https?:\/\//i, "")
-		.split(/[?#]/, 1)
-		.join("")
-		.replace(/(?<!\/)\/+$/, "")
-		.toLowerCase();
+	const place = address.replace(/^https?:\/\//i, "").replace(/[?#].*$/s, "");
+	return place.replace(/(?<!\/)\/+$/, "").toLowerCase();
 }
 
 /** Possible smallkeys in the address of a fragment or page, in lower case. */

@@ -126,7 +126,10 @@ export function keywordsFor({ keywords }: CapabilitiesLayer, lang: Lang): string
 	return (matching.length > 0 ? matching : keywords).map(([, text]) => text);
 }
 
-export function ownBox({ box, referenced }: CapabilitiesLayer, isOlder: boolean): Bounds | null {
+export function ownBox(
+	{ box, referenced }: Pick<CapabilitiesLayer, "box" | "referenced">,
+	isOlder: boolean,
+): Bounds | null {
 	if (box) return box;
 	for (const candidate of referenced) {
 		const bounds = boundsIn(candidate, isOlder);

@@ -4,7 +4,7 @@ import { Capabilities, CapabilitiesLayer, listedNames, type OgcService, ownBox }
 import { BrokenParts, createDecode, type Parts, textsOf, unzipped } from "./decode.ts";
 import { addInnerScales, readMember, withEntry, withFormats } from "./layer-members.ts";
 import type { Bounds } from "./projections.ts";
-import { TreeBuilder, UnreadableXml, type XmlElement, XmlReader } from "./xml.ts";
+import { createXmlReader, TreeBuilder, UnreadableXml, type XmlElement } from "./xml.ts";
 
 /** Of a large document: characters of layers' texts, and names of other layers. */
 const maxKept = 6_000_000;
@@ -42,107 +42,95 @@ const formatLists = new Map([
 ] as const);
 const collected = new Set([...formatLists.keys(), "Language", "ServiceException", "Exception"]);
 
-/** Elements are compared by local name, in any namespace. */
-class CapabilitiesBuilder {
-	readonly capabilities = new Capabilities();
-	/** Empty until the root has begun. */
-	root = "";
-	exception: string | null = null;
-	#tree: TreeBuilder | null = null;
+/** Elements are compared by local name, in any namespace. @param needed kept however large the document is */
+function createBuilder(service: OgcService, needed: ReadonlySet<string>) {
+	const capabilities = new Capabilities();
+	/** `root` is empty until it has begun. */
+	const read = { capabilities, root: "", exception: null as string | null };
+	let tree: TreeBuilder | null = null;
 	/** The innermost open one. */
-	#layer: CapabilitiesLayer | null = null;
-	#depth = 0;
-	#kept = 0;
-	#projected = 0;
+	let layer: CapabilitiesLayer | null = null;
+	let depth = 0;
+	let kept = 0;
+	let projected = 0;
 
-	constructor(
-		readonly service: OgcService,
-		/** Kept however large the document is. */
-		readonly needed: ReadonlySet<string>,
-	) {}
-
-	open(name: string, attributes: XmlElement["attributes"]): void {
-		this.#depth += 1;
-		if (this.#depth === 1 && (roots[this.service].has(name) || exceptions.has(name)))
-			this.#begin(name, attributes);
-		if (this.root === "") return;
-		const layer = this.#layer;
-		if (this.#tree) this.#tree.open(name, attributes);
+	function open(name: string, attributes: XmlElement["attributes"]): void {
+		depth += 1;
+		if (depth === 1 && (roots[service].has(name) || exceptions.has(name))) begin(name, attributes);
+		if (read.root === "") return;
+		if (tree) tree.open(name, attributes);
 		else if (name === "Layer") {
-			this.#layer = new CapabilitiesLayer(attributes, layer, this.#depth);
-			if (this.service === "WMS") this.capabilities.root ??= this.#layer;
-		} else if (layer ? this.#depth === layer.depth + 1 : collected.has(name))
-			this.#tree = new TreeBuilder(name, attributes);
+			layer = new CapabilitiesLayer(attributes, layer, depth);
+			if (service === "WMS") capabilities.root ??= layer;
+		} else if (layer ? depth === layer.depth + 1 : collected.has(name))
+			tree = new TreeBuilder(name, attributes);
 	}
 
-	text(text: string): void {
-		this.#tree?.text(text);
+	function text(more: string): void {
+		tree?.text(more);
 	}
 
-	close(): void {
-		const layer = this.#layer;
-		const tree = this.#tree;
+	function close(): void {
 		if (tree?.close()) {
-			this.#tree = null;
-			if (layer) readMember(layer, tree.root, this.service);
-			else this.#readElement(tree.root);
-		} else if (!tree && layer?.depth === this.#depth) this.#closeLayer(layer);
-		this.#depth -= 1;
+			if (layer) readMember(layer, tree.root, service);
+			else readElement(tree.root);
+			tree = null;
+		} else if (!tree && layer?.depth === depth) closeLayer(layer);
+		depth -= 1;
 	}
 
-	#begin(name: string, attributes: XmlElement["attributes"]): void {
+	function begin(name: string, attributes: XmlElement["attributes"]): void {
 		const version = (attributes.version ?? "").trim();
-		this.root = name;
-		if (exceptions.has(name)) this.exception = "";
-		this.capabilities.version = version;
+		read.root = name;
+		if (exceptions.has(name)) read.exception = "";
+		capabilities.version = version;
 		// Without a version, the name of the root decides (01-068r3, annex A.1).
 		const isNewer = version === "" ? name === "WMS_Capabilities" : !/^(?:0|1\.[0-2])\b/.test(version);
-		this.capabilities.isOlder = this.service === "WMS" && !isNewer;
+		capabilities.isOlder = service === "WMS" && !isNewer;
 	}
 
-	#closeLayer(layer: CapabilitiesLayer): void {
-		const { parent } = layer;
-		this.#layer = parent;
+	function closeLayer(closed: CapabilitiesLayer): void {
+		const { parent } = closed;
+		layer = parent;
 		if (parent) {
-			parent.inner = unionOf(parent.inner, this.#boxIn(layer));
-			addInnerScales(parent, layer);
+			parent.inner = unionOf(parent.inner, boxIn(closed));
+			addInnerScales(parent, closed);
 		}
-		if (layer.name !== "") this.#keep(layer);
+		if (closed.name !== "") keep(closed);
 	}
 
-	#boxIn(layer: CapabilitiesLayer): Bounds | null {
-		const { isOlder } = this.capabilities;
-		if (layer.box || layer.referenced.length === 0 || this.#projected >= maxProjected)
-			return layer.box ?? layer.inner;
-		this.#projected += 1;
-		return ownBox(layer, isOlder) ?? layer.inner;
+	function boxIn({ box, inner, referenced }: CapabilitiesLayer): Bounds | null {
+		if (box || referenced.length === 0 || projected >= maxProjected) return box ?? inner;
+		projected += 1;
+		return ownBox({ box, referenced }, capabilities.isOlder) ?? inner;
 	}
 
-	#keep(layer: CapabilitiesLayer): void {
-		const { layers, others } = this.capabilities;
-		const { name } = layer;
+	function keep(closed: CapabilitiesLayer): void {
+		const { layers, others } = capabilities;
+		const { name, title, abstract, keywords } = closed;
 		if (layers.has(name) || others.has(name)) return;
-		this.capabilities.count += 1;
-		const texts = [name, layer.title.any, layer.abstract.any, ...layer.keywords.map(([, text]) => text)];
+		capabilities.count += 1;
+		const texts = [name, title.any, abstract.any, ...keywords.map(([, text]) => text)];
 		const size = texts.reduce((sum, { length }) => sum + length, layerSize);
-		if (this.#kept + size <= maxKept || this.needed.has(name)) {
-			this.#kept += size;
-			layers.set(name, layer);
+		if (kept + size <= maxKept || needed.has(name)) {
+			kept += size;
+			layers.set(name, closed);
 		} else if (others.size < maxNames) others.add(name);
 	}
 
-	#readElement(element: XmlElement): void {
-		const { capabilities } = this;
-		const { name, text } = element;
+	function readElement(element: XmlElement): void {
+		const { name, text, attributes } = element;
 		const formats = (formatLists as ReadonlyMap<string, "pictureFormats">).get(name);
 		if (formats) capabilities[formats] = withFormats(capabilities[formats], element);
 		if (name === "GetMap") capabilities.pictureAddress ||= addressIn(element);
 		if (name === "Language") capabilities.languages = withEntry(capabilities.languages, text);
-		if (this.exception !== "" || !/Exception$/.test(name)) return;
+		if (read.exception !== "" || !/Exception$/.test(name)) return;
 		// Without a text, the code and the place of the exception.
-		const { code, exceptionCode = code, locator } = element.attributes;
-		this.exception = text.trim().slice(0, 2000) || [exceptionCode, locator].filter(Boolean).join(" ");
+		const { code, exceptionCode = code, locator } = attributes;
+		read.exception = text.trim().slice(0, 2000) || [exceptionCode, locator].filter(Boolean).join(" ");
 	}
+
+	return { read, reader: createXmlReader({ open, text, close }) };
 }
 
 function addressIn({ name, attributes, children }: XmlElement): string {
@@ -164,32 +152,31 @@ export async function readCapabilities(
 	contentType: string,
 	names: readonly string[] = [],
 ): Promise<Capabilities> {
-	const builder = new CapabilitiesBuilder(service, new Set(names.flatMap(listedNames)));
-	const reader = new XmlReader(builder);
+	const { read, reader } = createBuilder(service, new Set(names.flatMap(listedNames)));
 	try {
-		let read = 0;
+		let length = 0;
 		for await (const text of textsOf(unzipped(parts), contentType)) {
 			reader.write(text);
-			read += text.length;
-			if (builder.root === "" && read > maxBeforeRoot) break;
+			length += text.length;
+			if (read.root === "" && length > maxBeforeRoot) break;
 		}
 	} catch (error) {
 		if (error instanceof UnreadableXml) throw new NotCapabilities("not-ogc");
 		throw error instanceof BrokenParts ? new NotCapabilities("cut") : error;
 	}
-	if (builder.exception !== null) throw new NotCapabilities("exception", builder.exception);
-	if (builder.root === "") throw new NotCapabilities("not-ogc");
+	if (read.exception !== null) throw new NotCapabilities("exception", read.exception);
+	if (read.root === "") throw new NotCapabilities("not-ogc");
 	// The missing part may have the layer, so the registration is not surely wrong.
 	if (reader.path.length > 0) throw new NotCapabilities("cut");
-	return builder.capabilities;
+	return read.capabilities;
 }
 
 export function exceptionIn(bytes: Uint8Array, contentType: string): string | null {
-	const builder = new CapabilitiesBuilder("WMS", new Set());
+	const { read, reader } = createBuilder("WMS", new Set());
 	try {
-		new XmlReader(builder).write(createDecode(bytes, contentType)(bytes.subarray(0, maxBeforeRoot), true));
+		reader.write(createDecode(bytes, contentType)(bytes.subarray(0, maxBeforeRoot), true));
 	} catch (error) {
 		if (!(error instanceof UnreadableXml)) throw error;
 	}
-	return builder.exception;
+	return read.exception;
 }

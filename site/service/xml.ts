@@ -76,65 +76,62 @@ const typeStart = /^<!(?!--|\[CDATA\[)[\s\S]{7}/;
  * and a tag that stays open ends with the one around it. It expands the five entities of XML itself, and no
  * others.
  */
-export class XmlReader {
-	#rest = "";
-	readonly path: string[] = [];
-
-	constructor(readonly handler: XmlHandler) {}
+export function createXmlReader(handler: XmlHandler) {
+	let held = "";
+	const path: string[] = [];
 
 	/** @throws {UnreadableXml} */
-	write(part: string): void {
-		const text = this.#rest + part;
+	function write(part: string): void {
+		const text = held + part;
 		let at = 0;
 		while (at < text.length) {
-			const end = this.#read(text, at);
+			const end = readPiece(text, at);
 			if (end < 0) break;
 			at = end;
 		}
 		const rest = text.slice(at);
 		const [, start, inside = "", last] = unfinished.exec(rest) ?? [];
-		if (start === "<![CDATA[") this.handler.text(inside);
-		this.#rest = start === undefined ? rest : `${start}${last}`;
-		if (this.#rest.length > maxPiece) throw new UnreadableXml();
+		if (start === "<![CDATA[") handler.text(inside);
+		held = start === undefined ? rest : `${start}${last}`;
+		if (held.length > maxPiece) throw new UnreadableXml();
 	}
 
-	/** Reads one piece. @returns the position after it; -1 if its end has not arrived */
-	#read(text: string, at: number): number {
+	/** @returns the position after the piece; -1 if its end has not arrived */
+	function readPiece(text: string, at: number): number {
 		piece.lastIndex = at;
 		const match = piece.exec(text);
 		if (!match) return typeStart.test(text.slice(at, at + 9)) ? typeEnd(text, at) : -1;
 		const [whole, section, tag, words] = match;
 		const end = at + whole.length;
-		if (section) this.handler.text(section);
-		if (tag !== undefined) this.#readTag(tag);
+		if (section) handler.text(section);
+		if (tag !== undefined) readTag(tag);
 		if (words === undefined) return end;
 		// An entity may continue in the next part.
 		const [entity = ""] = (end === text.length && /&[^&;]{0,10}$/.exec(words)) || [];
 		if (entity === words) return -1;
-		this.handler.text(expanded(words.slice(0, words.length - entity.length)));
+		handler.text(expanded(words.slice(0, words.length - entity.length)));
 		return end - entity.length;
 	}
 
-	#readTag(tag: string): void {
+	function readTag(tag: string): void {
 		const isEnd = tag.startsWith("/");
 		const [written = ""] = /^[^\s/>=]+/.exec(isEnd ? tag.slice(1) : tag) ?? [];
 		const name = localName(written);
 		if (name === "") return;
-		if (isEnd) return this.#close(name);
-		if (this.path.length >= maxDepth) throw new UnreadableXml();
-		this.path.push(name);
-		this.handler.open(name, attributesOf(tag.slice(written.length)));
-		if (tag.endsWith("/")) this.#close(name);
+		if (isEnd) return close(name);
+		if (path.length >= maxDepth) throw new UnreadableXml();
+		path.push(name);
+		handler.open(name, attributesOf(tag.slice(written.length)));
+		if (tag.endsWith("/")) close(name);
 	}
 
-	#close(name: string): void {
-		const at = this.path.lastIndexOf(name);
+	function close(name: string): void {
+		const at = path.lastIndexOf(name);
 		if (at < 0) return;
-		for (let open = this.path.length; open > at; open -= 1) {
-			this.handler.close();
-			this.path.pop();
-		}
+		for (const _ of path.splice(at)) handler.close();
 	}
+
+	return { path, write };
 }
 
 /** The position after a document type, which may have declarations in brackets; -1 if its end has not arrived. */
