@@ -229,7 +229,7 @@ function nameOf(text: string): string {
 }
 
 function comparedAddress(address: string): string {
-	const place = address.replace(/^https?:\/\//i, "").replace(/[?#].*$/s, "");
+	const [place = ""] = address.replace(/^https?:\/\//i, "").split(/[?#]/, 1);
 	return place.replace(/(?<!\/)\/+$/, "").toLowerCase();
 }
 
