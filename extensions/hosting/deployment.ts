@@ -86,12 +86,22 @@ export const engineFolder = join(root, "deploy/workers");
 
 const wranglerScript = join(engineFolder, "node_modules/wrangler/bin/wrangler.js");
 
-export const configurations = {
-	assets: join(root, "wrangler.jsonc"),
-	objects: join(root, "deploy/workers/objects.jsonc"),
-};
+const configurations = { assets: "wrangler.jsonc", objects: "deploy/workers/objects.jsonc" };
 
-export type Hosting = keyof typeof configurations;
+/** Writes wrangler's configuration into a folder. @returns its path */
+export async function writeConfiguration(
+	folder: string,
+	hosting: keyof typeof configurations,
+	bucket = "fragments",
+): Promise<string> {
+	const text = await readFile(join(root, configurations[hosting]), "utf8");
+	const path = join(folder, "wrangler.jsonc");
+	await writeFile(
+		path,
+		text.replace(/(?<="bucket_name": )"[^"]*"/, () => JSON.stringify(bucket)),
+	);
+	return path;
+}
 
 /** @returns the exit code of a process, or the signal that ended it */
 export async function ended(child: ChildProcess): Promise<number | string | null> {
@@ -148,16 +158,8 @@ export function deployWorker(
 	env: Environment,
 ): Promise<boolean> {
 	return withTemporaryFolder("deploy-", async (folder) => {
-		let configuration = configurations.assets;
-		if (assets === null) {
-			const text = await readFile(configurations.objects, "utf8");
-			const bucket = JSON.stringify(env.OBJECTS_BUCKET);
-			configuration = join(folder, "wrangler.jsonc");
-			await writeFile(
-				configuration,
-				text.replace(/(?<="bucket_name": )"[^"]*"/, () => bucket),
-			);
-		}
+		const hosting = assets === null ? "objects" : "assets";
+		const configuration = await writeConfiguration(folder, hosting, env.OBJECTS_BUCKET);
 		const args = ["deploy", bundlePath, "--no-bundle", "--keep-vars", "--config", configuration];
 		if (secrets.size > 0) {
 			const path = join(folder, "secrets.json");

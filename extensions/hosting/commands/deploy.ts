@@ -2,10 +2,11 @@
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { copyFile, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
 import { Option } from "@commander-js/extra-typings";
 import { type Environment, type Io, readGitHub, readServing, Variables } from "../../../api/configuration.ts";
 import { readSenders } from "../../../api/service/senders-file.ts";
@@ -17,23 +18,23 @@ import { filesBelow, readTextIfThere, withTemporaryFolder } from "../../../store
 import {
 	buildWorker,
 	bundlePath,
-	configurations,
 	deployWorker,
 	ended,
 	engineFolder,
-	type Hosting,
 	parseSecretFile,
 	quiet,
 	readSecretFiles,
 	root,
 	spawnWrangler,
+	writeConfiguration,
 } from "../deployment.ts";
 
-function workerVariables(env: Environment): [string, string][] {
+/** The variables that a worker reads. */
+function workerVariables(env: Environment) {
 	const variables = new Variables({ GITHUB_REPOSITORY: "owner/name" });
 	readServing(variables, { fallback: 1, max: 1 });
 	readGitHub(variables);
-	return ["SENDERS", ...variables.names].flatMap((name) => (env[name] ? [[name, env[name]]] : []));
+	return Object.fromEntries([...variables.names].map((name) => [name, env[name]]));
 }
 
 /** In the version of its lock file. */
@@ -61,22 +62,6 @@ async function fillLocalBucket(configuration: string, persist: string, dist: str
 	await writeFile(list, JSON.stringify(filesBelow(dist).filter((path) => !isCompanion(path))));
 	const words = [join(engineFolder, "fill-bucket.mjs"), configuration, persist, dist, list];
 	await done("filling the local bucket", process.execPath, words, { cwd: root, env: { ...quiet, ...env } });
-}
-
-/** Writes wrangler's configuration into a folder, and beside it `.dev.vars`. @returns its path */
-async function configure(folder: string, hosting: Hosting, variables: [string, string][]): Promise<string> {
-	const configuration = join(folder, "wrangler.jsonc");
-	await copyFile(configurations[hosting], configuration);
-	const text = variables.map(([name, value]) => `${name}=${quoted(name, value)}\n`).join("");
-	await writeFile(join(folder, ".dev.vars"), text, { mode: 0o600 });
-	return configuration;
-}
-
-/** Dotenv has no escaping. */
-function quoted(name: string, value: string): string {
-	const quote = ["'", "`"].find((candidate) => !value.includes(candidate));
-	if (quote === undefined) throw new Error(`${name}: must not hold both ' and \``);
-	return quote + value + quote;
 }
 
 const layersOption = new Option("--layers <dir>", "the folder of layers that is built into dist")
@@ -157,41 +142,35 @@ async function checkPort({ host, port }: Configuration): Promise<void> {
 const engineLimits = { startMs: 180_000, endMs: 5_000 };
 
 /** Prints the worker's log (JSON lines) and errors. @throws {Error} with what the engine has said, if it does not start */
-export function waitForAddress(
+export async function waitForAddress(
 	engine: ChildProcess,
 	io: Pick<Io, "print" | "warn">,
 	{ startMs, endMs } = engineLimits,
 ): Promise<string> {
 	const output: string[] = [];
-	return new Promise((resolve, reject) => {
-		let isListening = false;
-		let isLate = false;
-		const timer = setTimeout(() => {
-			isLate = true;
-			engine.kill("SIGTERM");
-			setTimeout(() => {
-				engine.kill("SIGKILL");
-				// A process of the engine may keep them open, and `close` would not come.
-				for (const stream of [engine.stdout, engine.stderr]) stream?.destroy();
-			}, endMs).unref();
-		}, startMs);
+	const listening = new Promise<{ address: string }>((resolve) => {
 		createInterface({ input: engine.stdout as NodeJS.ReadableStream }).on("line", (line) => {
 			const [, address] = /Ready on (http:\S+)/.exec(line) ?? [];
 			if (line.startsWith("{")) io.print(line);
-			else if (!isListening) output.push(line);
-			if (address === undefined || isLate) return;
-			isListening = true;
-			clearTimeout(timer);
-			resolve(address);
-		});
-		createInterface({ input: engine.stderr as NodeJS.ReadableStream }).on("line", io.warn);
-		engine.once("close", (code) => {
-			clearTimeout(timer);
-			const why = isLate ? `not within ${startMs / 1_000} s` : `it ended with ${code}`;
-			reject(new Error([...output, `the engine did not start: ${why}`].join("\n")));
+			else output.push(line);
+			if (address !== undefined) resolve({ address });
 		});
 	});
+	createInterface({ input: engine.stderr as NodeJS.ReadableStream }).on("line", io.warn);
+	const closed = once(engine, "close").then(([code]) => `it ended with ${code}`);
+	const late = sleep(startMs, `not within ${startMs / 1_000} s`, { ref: false });
+	const result = await Promise.race([listening, closed, late]);
+	if (typeof result !== "string") return result.address;
+	engine.kill("SIGTERM");
+	await Promise.race([closed, sleep(endMs)]);
+	engine.kill("SIGKILL");
+	// A process of the engine may keep them open.
+	for (const stream of [engine.stdout, engine.stderr]) stream?.destroy();
+	throw new Error([...output, `the engine did not start: ${result}`].join("\n"));
 }
+
+/** The worker gets all variables of wrangler's process, which has no others than it needs. */
+const passOn = { CLOUDFLARE_INCLUDE_PROCESS_ENV: "true" };
 
 const workers = createRun("workers", async ({ read, environment, io, extensions }) => {
 	const [options] = await read((line) =>
@@ -212,11 +191,9 @@ const workers = createRun("workers", async ({ read, environment, io, extensions 
 	// Without SENDERS the worker gets the senders of this machine's service.
 	const { text, place, created } = await readSenders(environment, dataDir);
 	io.print(`Senders: ${place}${created ? `, created now with the sender ${created}` : ""}`);
-	// An apostrophe would end the quoted value (dotenv), so it is escaped in the JSON.
-	const variables = workerVariables({ ...environment, SENDERS: text.replaceAll("'", "\\u0027") });
 	await withTemporaryFolder("workers-", async (path) => {
-		const configuration = await configure(path, options.objects ? "objects" : "assets", variables);
-		// Wrangler writes to this folder only, and gets none of the service's variables.
+		const configuration = await writeConfiguration(path, options.objects ? "objects" : "assets");
+		// Wrangler writes to this folder only.
 		const folders = { HOME: path, XDG_CONFIG_HOME: path, TMPDIR: path, WRANGLER_LOG_PATH: path };
 		const env = { PATH: process.env.PATH, ...folders };
 		const args = ["dev", bundlePath, "--no-bundle", "--local", "--config", configuration];
@@ -226,7 +203,8 @@ const workers = createRun("workers", async ({ read, environment, io, extensions 
 		try {
 			if (options.objects) await fillLocalBucket(configuration, persisted, dist, env);
 			if (stop.aborted) return;
-			const engine = spawnWrangler(args, env, "pipe");
+			const variables = { ...workerVariables(environment), SENDERS: text };
+			const engine = spawnWrangler(args, { ...env, ...variables, ...passOn }, "pipe");
 			stop.addEventListener("abort", () => engine.kill("SIGTERM"));
 			const closed = ended(engine);
 			io.print(`Serving at ${await waitForAddress(engine, io)}${basePath}`);

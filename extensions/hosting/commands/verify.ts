@@ -62,19 +62,26 @@ async function ask(address: string, path: string, condition: Record<string, stri
 /** The feed's own type, and those that a host may derive from its file extension (Workers). */
 const feedTypes = ["application/atom+xml", "application/xml", "text/xml"];
 
-/** Compares one path with the build. @returns the difference; null if there is none */
-async function compare(address: string, path: string, dist: string): Promise<string | null> {
-	const built = await readFile(join(dist, path));
+/**
+ * Compares one path with the build.
+ * @param isGone whether it has to be 404
+ * @returns the difference; null if there is none
+ */
+async function compare(address: string, path: string, dist: string, isGone: boolean): Promise<string | null> {
 	// A page is requested at the address of its folder.
 	const page = path.replace(/(^|\/)index\.html$/, "$1");
 	const { status, headers, body } = await ask(address, page);
+	if (isGone) return status === 404 ? null : `answers ${status}, where 404 is right: no layer is there`;
 	if (status !== 200) return `answers ${status}`;
+	const built = await readFile(join(dist, path));
 	if (!body.equals(built)) return differenceOf(body, built);
 	const type = headers.get("Content-Type");
 	// A fragment has no extension.
 	const expected = /\.[a-z]+$/.test(path) ? pageHeaders(path, true) : fragmentHeaders;
-	const [media, expectedMedia] = [type, expected["Content-Type"]].map((text) => text?.split(";")[0] ?? "");
-	const isFeed = [media, expectedMedia].every((text) => feedTypes.includes(text ?? ""));
+	const [media = "", expectedMedia = ""] = [type, expected["Content-Type"]].map(
+		(text) => text?.split(";")[0],
+	);
+	const isFeed = [media, expectedMedia].every((text) => feedTypes.includes(text));
 	if (media !== expectedMedia && !isFeed) return `has the Content-Type ${type}, not ${expectedMedia}`;
 	const etag = headers.get("ETag");
 	if (etag === null) return "has no ETag";
@@ -90,34 +97,24 @@ function differenceOf(served: Buffer, built: Buffer): string {
 	return `is not what was built: differs from byte ${offset + 1}${lengths}`;
 }
 
-async function compareGone(address: string, path: string): Promise<string | null> {
-	const { status } = await ask(address, path);
-	return status === 404 ? null : `answers ${status}, where 404 is right: no layer is there`;
+/** A sample that has all the first ones, but at most `maxFirst`. */
+function choose(paths: readonly string[], isFirst: (path: string) => boolean, maxFirst: number, max: number) {
+	const [first, rest] = [true, false].map((which) => paths.filter((path) => isFirst(path) === which));
+	return [...sample(first ?? [], maxFirst), ...sample(rest ?? [], max)];
 }
 
-const pauseMs = 1_000;
-/** Paths that are named of those with the same difference. */
-const maxNamed = 3;
-const defaultSample = 500;
-
-interface Target {
-	/** With the base path, without a `/` at the end. */
-	address: string;
-	dist: string;
-	/** Smallkeys that have changed between two commits; without a fragment in the build: removed. */
-	changed: ReadonlySet<string> | null;
-	/** Paths of the catalogue's files. */
-	files: readonly string[];
-	/** Most fragments of unchanged layers, and most files. */
-	maxSampled: number;
-}
-
-function split(paths: readonly string[], isFirst: (path: string) => boolean): [string[], string[]] {
-	return [paths.filter(isFirst), paths.filter((path) => !isFirst(path))];
-}
-
-/** Chooses what is compared, and what has to be 404: removed layers, and a smallkey that is most likely not registered. */
-async function choosePaths({ dist, changed, files, maxSampled }: Target) {
+/**
+ * Chooses what is compared, and what has to be 404: removed layers, and a smallkey that is most likely not registered.
+ * @param changed smallkeys that have changed between two commits; without a fragment in the build: removed
+ * @param files of the catalogue
+ * @param maxSampled most fragments of unchanged layers, and most files
+ */
+async function choosePaths(
+	dist: string,
+	changed: ReadonlySet<string>,
+	files: readonly string[],
+	maxSampled: number,
+) {
 	const patterns = folders.map((folder) => `${folder}/*`);
 	const fragments = (await glob(patterns, { cwd: dist })).filter((path) => !isCompanion(path)).sort();
 	if (fragments.length === 0)
@@ -126,25 +123,34 @@ async function choosePaths({ dist, changed, files, maxSampled }: Target) {
 		);
 	const keyOf = (path: string) => path.slice(path.lastIndexOf("/") + 1);
 	const keys = new Set(fragments.map(keyOf));
-	const removed = [...(changed ?? [])].filter((key) => !keys.has(key));
+	const removed = [...changed].filter((key) => !keys.has(key));
 	const gone = new Set([...sample(removed.flatMap(pathsOf), maxChanged), ...pathsOf("=verify=none=")]);
-	const [fresh, same] = split(fragments, (path) => changed?.has(keyOf(path)) ?? false);
-	const [first, rest] = split(files, (path) => leading.test(path));
-	const chosen = [...sample(fresh, maxChanged), ...sample(same, maxSampled)];
-	const chosenFiles = [...first, ...sample(rest, maxSampled)];
+	const chosen = choose(fragments, (path) => changed.has(keyOf(path)), maxChanged, maxSampled);
+	const chosenFiles = choose(files, (path) => leading.test(path), files.length, maxSampled);
 	const ofFiles =
 		files.length > 0 ? ` and ${chosenFiles.length} of ${files.length} files of the catalogue` : "";
 	const text = `${chosen.length} of ${fragments.length} fragments${ofFiles}`;
 	return { gone, paths: [...chosen, ...chosenFiles, ...gone], text };
 }
 
+const pauseMs = 1_000;
+
+/** Twice more in any case: a server can fail for a moment. A CDN updates late. */
+const minRounds = 3;
+
+/** Paths that are named of those with the same difference. */
+const maxNamed = 3;
+
 /** Compares status, type and body of each path, and asks for 304 with its `ETag`. */
-async function verify(target: Target, waitMs: number, io: Io): Promise<number> {
-	const { address, dist, changed } = target;
-	const { gone, paths, text } = await choosePaths(target);
-	io.warn(plain(`Asking for ${text}${changed ? ` (${changed.size} changed layers)` : ""}`));
+async function verify(
+	address: string,
+	dist: string,
+	{ gone, paths, text }: Awaited<ReturnType<typeof choosePaths>>,
+	waitMs: number,
+	io: Io,
+): Promise<number> {
 	const check = async (path: string) => {
-		const checking = gone.has(path) ? compareGone(address, path) : compare(address, path, dist);
+		const checking = compare(address, path, dist, gone.has(path));
 		const difference = await checking.catch(({ message, cause }: Error) =>
 			cause instanceof Error && cause.message !== "" ? `${message}: ${cause.message}` : message,
 		);
@@ -154,20 +160,21 @@ async function verify(target: Target, waitMs: number, io: Io): Promise<number> {
 		(await mapWithProgress(all, "verifying", maxConcurrent, check)).flat();
 	const untilMs = Date.now() + waitMs;
 	let differences = await checkAll(paths);
-	// Twice more in any case: a server can fail for a moment. A CDN updates late.
-	for (let round = 2; differences.length > 0 && (round <= 3 || Date.now() < untilMs); round += 1) {
+	for (let round = 2; differences.length > 0 && (round <= minRounds || Date.now() < untilMs); round += 1) {
 		await sleep(pauseMs);
 		differences = await checkAll(differences.map(({ path }) => path));
 	}
 	const sorted = differences.sort((a, b) => (a.path < b.path ? -1 : 1));
 	for (const [difference, all] of groupBy(sorted, (item) => item.difference)) {
-		const paths = all.map(({ path }) => path);
-		io.warn(plain(`${firstOf(paths, maxNamed)}: ${difference}`));
+		const names = all.map(({ path }) => path);
+		io.warn(plain(`${firstOf(names, maxNamed)}: ${difference}`));
 	}
 	const count = differences.length;
 	io.print(`${text} checked: ${count === 0 ? "all as built" : `${count} differ`}`);
 	return count === 0 ? exitCodes.done : exitCodes.wrong;
 }
+
+const defaultSample = 500;
 
 export const run = createRun("verify", async ({ read, environment, io }) => {
 	const [
@@ -194,9 +201,11 @@ export const run = createRun("verify", async ({ read, environment, io }) => {
 			.addOption(refOption),
 	);
 	const verifyBuild = async (dist: string, repository: string, commit: string, files: readonly string[]) => {
-		const changed = since ? await changedKeys(repository, since, commit) : null;
-		const most = all ? Number.POSITIVE_INFINITY : maxSampled;
-		return verify({ address, dist, files, changed, maxSampled: most }, wait * 1_000, io);
+		const changed = since ? await changedKeys(repository, since, commit) : new Set<string>();
+		const chosen = await choosePaths(dist, changed, files, all ? Number.POSITIVE_INFINITY : maxSampled);
+		const ofChanged = since ? ` (${changed.size} changed layers)` : "";
+		io.warn(plain(`Asking for ${chosen.text}${ofChanged}`));
+		return verify(address, dist, chosen, wait * 1_000, io);
 	};
 	if (repo === undefined) {
 		if (ref !== undefined) throw new Error("--ref: is for --repo");

@@ -1,14 +1,12 @@
 import { connect } from "node:net";
 import { gunzipSync } from "node:zlib";
 import * as assert from "uvu/assert";
-import { pageHeaders } from "../../../site/http/site-headers.ts";
 import { ask } from "../../conformance/client.ts";
-import { layers, wmsFragment } from "../../conformance/engine.ts";
-import { buildDist } from "../../conformance/engines.ts";
+import { wmsFragment } from "../../conformance/engine.ts";
 import { nginx, spawnNginx } from "../../conformance/nginx-engine.ts";
 import { eventually } from "../../helpers/wait.ts";
 import { answering, runUnless, sharedSuite, temporaryFolder } from "../../helpers/world.ts";
-import { addressOf, assertPageHeaders, contentOf, pages, writePages } from "./pages.ts";
+import { assertCatalogue, buildCatalogue } from "./catalogue.ts";
 
 interface Scene {
 	dist: string;
@@ -21,8 +19,7 @@ interface Scene {
 }
 
 const test = sharedSuite<Scene>("nginx", async (use) => {
-	const dist = await buildDist(layers, use(await temporaryFolder()).path, true);
-	await writePages(dist);
+	const dist = await buildCatalogue(use(await temporaryFolder()).path);
 	const [passed, forwarded, schemes]: [string[], Scene["forwarded"], Scene["schemes"]] = [[], [], []];
 	const behind = await answering((request, response) => {
 		passed.push(`${request.method} ${request.url}`);
@@ -51,14 +48,8 @@ test("fragments, compressed or not, come from disk without the service", async (
 	assert.equal(passed, []);
 });
 
-test("the catalogue comes from disk, with the headers of the service", async ({ origin, passed }) => {
-	for (const path of pages) {
-		const target = `${addressOf(path)}?q=1`;
-		const answer = await ask(origin, "GET", target, { headers: { "Accept-Encoding": "gzip" } });
-		assert.is(gunzipSync(answer.bytes).toString(), contentOf(path), path);
-		assertPageHeaders(path, answer.headers);
-		assert.is(answer.headers["content-type"], pageHeaders(path, true)["Content-Type"], path);
-	}
+test("the catalogue comes from disk, with the headers of the service", async ({ origin, dist, passed }) => {
+	await assertCatalogue(origin, dist);
 	assert.equal(passed, []);
 });
 

@@ -1,17 +1,16 @@
 // Static hosts with the files of deploy/static, where their programs are installed.
 import { spawn, spawnSync } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { chmod, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
-import { pageHeaders } from "../../../site/http/site-headers.ts";
 import { ask } from "../../conformance/client.ts";
-import { layers } from "../../conformance/engine.ts";
-import { buildDist, end, freePort } from "../../conformance/engines.ts";
+import { end, freePort } from "../../conformance/engines.ts";
 import { assertReadHeaders } from "../../conformance/reads.ts";
-import { exits, root, runScript } from "../../helpers/process.ts";
+import { root } from "../../helpers/process.ts";
 import { eventually } from "../../helpers/wait.ts";
 import { sharedSuite, temporaryFolder } from "../../helpers/world.ts";
+import { assertCatalogue, buildCatalogue } from "./catalogue.ts";
 
 interface Program {
 	command: string;
@@ -68,9 +67,7 @@ const test = sharedSuite("headers of static hosts", async (use) => {
 	const { path: folder } = use(await temporaryFolder());
 	// Apache drops the rights of root.
 	await chmod(folder, 0o755);
-	const dist = await buildDist(layers, folder, false);
-	await exits(runScript("build", ["--layers", join(folder, "layers"), "--out", dist]), 0);
-	return { dist, folder };
+	return { dist: await buildCatalogue(folder), folder };
 });
 
 for (const { command, file, configuration, words } of programs) {
@@ -92,6 +89,11 @@ for (const { command, file, configuration, words } of programs) {
 			});
 			await assertFragments(origin);
 			await assertCatalogue(origin, dist);
+			for (const path of ["fr/layer/a+b=c", "en/embed/a+b=c"]) {
+				const answer = await ask(origin, "GET", `/${path}`);
+				assert.is(answer.text, readFileSync(join(dist, `${path}.html`), "utf8"));
+			}
+			await assertMissing(origin);
 		} finally {
 			await end(child);
 		}
@@ -114,36 +116,7 @@ async function assertFragments(origin: string): Promise<void> {
 	assert.is((await ask(origin, "OPTIONS", "/v0.9/doc/en/none", { headers })).status, 204);
 }
 
-/** Path → file of the catalogue, one of each kind. */
-function catalogueFilesOf(dist: string): Record<string, string> {
-	const nameIn = (folder: string, ending: string) =>
-		`${folder}/${readdirSync(join(dist, folder)).find((name) => name.endsWith(ending))}`;
-	const files = [
-		...["index.html", "schemas/index.html", "index/index.json", "schemas/openapi.json", "robots.txt"],
-		...[nameIn("assets", ".js"), nameIn("assets", ".css"), nameIn("index/chunks", ".json")],
-	];
-	const folders = { "": "index.html", "en/": "en/index.html" };
-	const pages = ["fr/layer/a+b=c", "en/embed/a+b=c"].map((path) => [path, `${path}.html`]);
-	return { ...folders, ...Object.fromEntries([...pages, ...files.map((path) => [path, path])]) };
-}
-
-async function assertCatalogue(origin: string, dist: string): Promise<void> {
-	for (const [path, file] of Object.entries(catalogueFilesOf(dist))) {
-		const { status, headers, bytes } = await ask(origin, "GET", `/${path}`);
-		assert.is(status, 200, path);
-		assert.ok(bytes.equals(readFileSync(join(dist, file))), path);
-		const expected: Record<string, string | undefined> = {
-			"Access-Control-Allow-Origin": undefined,
-			...pageHeaders(file, true),
-		};
-		for (const [name, value] of Object.entries(expected)) assert.is(headers[name.toLowerCase()], value, path);
-		for (const encoding of ["identity", "gzip"]) {
-			const words = { "Accept-Encoding": encoding };
-			const { etag = "" } = (await ask(origin, "GET", `/${path}`, { headers: words })).headers;
-			const again = await ask(origin, "GET", `/${path}`, { headers: { ...words, "If-None-Match": etag } });
-			assert.equal([again.status, again.headers["cache-control"]], [304, expected["Cache-Control"]], path);
-		}
-	}
+async function assertMissing(origin: string): Promise<void> {
 	for (const path of ["/index/none.json", "/assets/none.js", "/en/none.html"]) {
 		const { status, headers } = await ask(origin, "GET", path);
 		assert.is(status, 404, path);

@@ -1,16 +1,13 @@
-import { mkdir, readdir, stat, writeFile } from "node:fs/promises";
+import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
-import { targetNames } from "../../../registry/targets/table.ts";
-import { writeHostingFiles } from "../../../site/build/output.ts";
-import { pageHeaders } from "../../../site/http/site-headers.ts";
 import { ask, errorsOf, write } from "../../conformance/client.ts";
 import { senders } from "../../conformance/engine.ts";
 import { buildDist, startWorkers, workers } from "../../conformance/engines.ts";
 import { manual, wms } from "../../helpers/local.ts";
 import { exits, runScriptProcess } from "../../helpers/process.ts";
 import { folderSuite, runUnless, sharedSuite, temporaryFolder } from "../../helpers/world.ts";
-import { addressOf, assertPageHeaders, contentOf, pages, writePages } from "./pages.ts";
+import { assertCatalogue, buildCatalogue } from "./catalogue.ts";
 
 interface Scene {
 	folder: string;
@@ -19,15 +16,11 @@ interface Scene {
 }
 
 const base = "/rcs";
-const keys = ["layer-7", "layer-8"];
 
 /** Without a store, below a prefix, as on Cloudflare's paid plan. */
 const test = sharedSuite<Scene>("npx fragment-publisher workers", async (use) => {
 	const { path: folder } = use(await temporaryFolder());
-	const layers = new Map(keys.map((key) => [key, wms(key)]));
-	const dist = await buildDist(layers.set("a+b=c", wms("plus")), folder);
-	await writePages(dist);
-	await writeHostingFiles(dist, false, targetNames, true);
+	const dist = await buildCatalogue(folder);
 	const TMPDIR = join(folder, "tmp");
 	await mkdir(TMPDIR);
 	const env = { BASE_PATH: base, SITE: "on", DOCS_MAX_KEYS: "900", SENDERS: JSON.stringify(senders) };
@@ -43,24 +36,17 @@ test("every read is below BASE_PATH", async ({ engine }) => {
 		[`${base}/healthz`]: 200,
 		[`${base}/v0.9/doc/en/a%2Bb%3Dc`]: 200,
 		"/healthz": 404,
-		"/v0.9/docs/en/layer-7": 404,
+		"/v0.9/docs/en/23ax5t": 404,
 	}))
 		assert.is((await ask(engine.origin, "GET", path)).status, status, path);
 });
 
-test("files of the catalogue have the same headers below BASE_PATH, from the worker", async ({ engine }) => {
-	for (const path of pages) {
-		const expected: Record<string, string | undefined> = pageHeaders(path, true);
-		for (const prefix of ["", base]) {
-			// Below no prefix are the files under their own names.
-			const target = prefix === "" ? `/${path}` : `${prefix}${addressOf(path)}?q=1`;
-			const answer = await ask(engine.origin, "GET", target);
-			assert.equal([answer.status, answer.text], [200, contentOf(path)], prefix + path);
-			assertPageHeaders(path, answer.headers, prefix + path);
-			const type = (text = "") => text.split(";")[0]?.replace("application/xml", "application/atom+xml");
-			assert.is(type(answer.headers["content-type"]), type(expected["Content-Type"]), prefix + path);
-		}
-	}
+test("files of the catalogue have the same headers below BASE_PATH, from the worker", async ({
+	dist,
+	engine,
+}) => {
+	const typeOf = (type = "") => type.split(";")[0]?.replace("application/xml", "application/atom+xml");
+	for (const prefix of [null, "rcs/"]) await assertCatalogue(engine.origin, dist, prefix, typeOf);
 	for (const path of ["/index/none.json", "/_headers"])
 		assert.is((await ask(engine.origin, "GET", base + path)).status, 404, path);
 });
@@ -82,10 +68,7 @@ test("without a store a write is verified, and then refused for that reason", as
 	}
 });
 
-test("variables are in a file that only its owner reads, and in no output", async ({ engine, folder }) => {
-	const [run = ""] = await runFolders(folder);
-	const { mode } = await stat(join(folder, "tmp", run, ".dev.vars"));
-	assert.is(mode & 0o777, 0o600);
+test("secrets are in no output", async ({ engine }) => {
 	for (const secret of [senders.jstest, senders.narrow.key]) assert.not.ok(engine.log().includes(secret));
 });
 
