@@ -96,10 +96,10 @@ export function judgeChange(
 type JudgedFile = ReturnType<typeof judgeFile>;
 
 function judgeFile(edit: EditedFile, rules: Rules) {
-	const { path } = edit;
+	const { path, kind } = edit;
 	const name = parseLayerPath(path);
 	const { registration = null, description = null, problems = [] } = judgeContent(edit, name, rules);
-	const isRemoved = edit.kind === "removed";
+	const isRemoved = kind === "removed";
 	return { path, isRemoved, name, registration, description, problems: problems.map(inFile(path)) };
 }
 
@@ -165,13 +165,15 @@ function judgeNames(
 	const invalid = layerFiles.filter(({ registration }) => rules === "stored" && registration === null);
 	const rivals = new Set(after);
 	for (const { path } of invalid) rivals.delete(path);
-	const kept = keptSpellings(rivals, isStored);
-	const removed = keptSpellings(new Set([...pathsBefore].filter((path) => !after.has(path))), isStored);
+	const remaining = spellingsIn(rivals);
+	const removed = spellingsIn([...pathsBefore].filter((path) => !after.has(path)));
 	const problems = new Map<string, FileProblem>();
 	for (const { path, smallkey, kind } of layerFiles) {
 		if (kind !== "registration" || !rivals.has(path)) continue;
 		const lower = smallkey.toLowerCase();
-		const rule = judgeKey(smallkey, kept.get(lower) as string, removed.get(lower) ?? null, isStored);
+		const spellings = remaining.get(lower) ?? [];
+		const kept = spellings.find(isStored) ?? spellings[0] ?? smallkey;
+		const rule = judgeKey(smallkey, kept, removed.get(lower)?.[0] ?? null, isStored);
 		if (rule) problems.set(path, inFile(path)(problemAt("smallkey", ...rule)));
 	}
 	for (const smallkey of before ? smallkeys : []) {
@@ -184,30 +186,18 @@ function judgeNames(
 
 function filesBefore(smallkeys: ReadonlySet<string>, before: NamesBefore): Set<string> {
 	const lowerKeys = new Set(Array.from(smallkeys, (smallkey) => smallkey.toLowerCase()));
-	const paths = new Set<string>();
-	for (const folder of new Set(Array.from(smallkeys, folderOf))) {
-		for (const name of before(folder)) {
-			if (lowerKeys.has(name.slice(0, name.indexOf(".")).toLowerCase()))
-				paths.add(`layers/${folder}/${name}`);
-		}
-	}
-	return paths;
+	const isSpelling = (name: string) => lowerKeys.has(name.slice(0, name.indexOf(".")).toLowerCase());
+	const folders = [...new Set(Array.from(smallkeys, folderOf))];
+	const pathsIn = (folder: string) =>
+		[...before(folder)].filter(isSpelling).map((name) => `layers/${folder}/${name}`);
+	return new Set(folders.flatMap(pathsIn));
 }
 
-/** Lower-case smallkey → the spelling that is kept: the first stored, else the first added. */
-function keptSpellings(
-	paths: ReadonlySet<string>,
-	isStored: (smallkey: string) => boolean | null,
-): Map<string, string> {
-	const kept = new Map<string, string>();
-	for (const path of [...paths].sort()) {
-		const name = parseLayerPath(path);
-		if (name?.kind !== "registration") continue;
-		const lower = name.smallkey.toLowerCase();
-		const first = kept.get(lower);
-		if (first === undefined || (isStored(name.smallkey) && !isStored(first))) kept.set(lower, name.smallkey);
-	}
-	return kept;
+/** Lower-case smallkey → the spellings of its registrations, sorted. */
+function spellingsIn(paths: Iterable<string>): Map<string, string[]> {
+	const names = [...paths].sort().map(parseLayerPath);
+	const smallkeys = names.flatMap((name) => (name?.kind === "registration" ? [name.smallkey] : []));
+	return groupBy(smallkeys, (smallkey) => smallkey.toLowerCase());
 }
 
 function judgeSender(sender: Exclude<Who, string>, files: readonly JudgedFile[]): FileProblem[] {
