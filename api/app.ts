@@ -45,10 +45,6 @@ export function isWriteMethod(method: string): boolean {
 	return method === "PUT" || method === "DELETE" || method === "POST";
 }
 
-export function methodOf(action: WriteAction): string {
-	return writeRoutes.find((route) => route.action === action)?.method ?? "";
-}
-
 export type Route =
 	| ReadRequest
 	| { kind: "write"; action: WriteAction }

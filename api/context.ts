@@ -103,7 +103,6 @@ const maxBuckets = 20_000;
 
 const maxRequests = 40_000;
 
-/** A repeated request takes nothing. */
 export function onceEach(take: (id: string, amount: number) => number | Promise<number>) {
 	const counted = new Set<string>();
 	return async (id: string, request: string, amount = 1): Promise<number> => {

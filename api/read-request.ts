@@ -1,17 +1,8 @@
-import { decodeSegment, type Lang, parseLang, parseSmallkey } from "../registry/smallkey.ts";
+import { decodeSegment, parseLang, parseSmallkey } from "../registry/smallkey.ts";
 import type { Target, TargetName } from "../registry/targets/facts.ts";
 import { targetOf } from "../registry/targets/table.ts";
 
-export interface ReadRequest {
-	kind: "doc" | "docs";
-	target: TargetName;
-	lang: Lang;
-	callback: string | null;
-	items: string[];
-	/** As for the target's `queryDoor`. */
-	isQuery: boolean;
-	isSorted: boolean;
-}
+export type ReadRequest = Exclude<ReturnType<typeof parseRead>, number | null>;
 
 export interface ReadSettings {
 	basePath: string;
@@ -84,11 +75,7 @@ function parameterOf(query: string, name: string): string {
  * The language is checked before the keys (specification, "Endpoints").
  * @returns the read, the status of its refusal, or null if the path is not a read's
  */
-export function parseRead(
-	method: string,
-	target: string,
-	settings: ReadSettings,
-): ReadRequest | number | null {
+export function parseRead(method: string, target: string, settings: ReadSettings) {
 	const parts = splitTarget(target, settings);
 	if (!parts) return null;
 	if (method !== "GET" && method !== "HEAD") return 405;
@@ -100,13 +87,14 @@ export function parseRead(
 	const callback = lastCallback(query);
 	if (callback !== null && (callback.length > maxCallbackLength || !callbackPattern.test(callback)))
 		return 400;
+	// `isQuery`: for the target's `queryDoor`.
 	const common = { target: path.target.name, lang, callback, isQuery: path.kind === "query", isSorted };
 	if (isDocs) {
 		const items = itemsOf(keys, settings.docsMaxKeys);
-		return items ? { kind: "docs", ...common, items } : 414;
+		return items ? { kind: "docs" as const, ...common, items } : 414;
 	}
 	const smallkey = parseSmallkey(decodeSegment(keys) ?? "");
-	return smallkey ? { kind: "doc", ...common, items: [smallkey] } : 404;
+	return smallkey ? { kind: "doc" as const, ...common, items: [smallkey] } : 404;
 }
 
 function itemsOf(keys: string, maxKeys: number): string[] | null {

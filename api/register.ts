@@ -16,13 +16,12 @@ import type { WriteAction } from "./app.ts";
 
 export interface RequestedChange {
 	smallkey: string;
-	/** The commit's: `register 23ax5t (wms)`. */
+	/** `register 23ax5t (wms)` */
 	subject: string;
 	edits: Edits;
 	registration: () => Registration | null;
 }
 
-/** If it is not 400. */
 const statusOf: Readonly<Partial<Record<TextCode, number>>> = {
 	"case-twin": 409,
 	"case-twin-here": 409,

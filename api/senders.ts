@@ -11,7 +11,7 @@ export interface Sender {
 	id: string;
 	/** Never logged. */
 	secret: string;
-	/** `until`: null: never expires. */
+	/** `until`: null means never. */
 	previous: { secret: string; until: Date | null } | null;
 	/** Globs; null: all. */
 	smallkeys: string[] | null;

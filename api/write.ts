@@ -7,7 +7,7 @@ import { decodeSegment, type Lang, parseSmallkey } from "../registry/smallkey.ts
 import { readableAt } from "../registry/targets/table.ts";
 import { problemAt, shownValue, textOf, textsOf } from "../registry/texts.ts";
 import { type Commit, isRefusal, type Refusal } from "../store/store.ts";
-import { methodOf, type WriteAction } from "./app.ts";
+import type { WriteAction } from "./app.ts";
 import type { Context, Refresh } from "./context.ts";
 import { changeKinds, conditionalEdits, type RequestedChange } from "./register.ts";
 import { emptyBody, jsonReply, type Reply, refuseWrite, textReply, uncachedHeaders } from "./reply.ts";
@@ -15,6 +15,8 @@ import { isSignedBy, isTimely, type Sender, sha256Hex, shapeHint } from "./sende
 
 export type Write = ReturnType<typeof writeHeaders> & {
 	action: WriteAction;
+	/** The signature does not cover it. */
+	method: string;
 	target: string;
 	address: string | null;
 	length: number | null;
@@ -209,8 +211,7 @@ function unauthorized(
 	};
 }
 
-/** @param request the hash of the signature */
-function metaOf({ action, timestamp, ...write }: Write, { id, review }: Sender, request: string) {
+function metaOf({ method, timestamp, ...write }: Write, { id, review }: Sender, request: string) {
 	const trailers = [
 		["Sender", id],
 		["TimeStamp", timestamp],
@@ -218,7 +219,7 @@ function metaOf({ action, timestamp, ...write }: Write, { id, review }: Sender, 
 	] as const;
 	const time = parseTimestamp(timestamp) ?? 0;
 	const group = review && write.review !== "" && { reviewName: write.review };
-	return { author: id, time, trailers, request, method: methodOf(action), review, ...group };
+	return { author: id, time, trailers, request, method, review, ...group };
 }
 
 function parseChange(

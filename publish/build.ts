@@ -20,7 +20,6 @@ export function progress(total: number, label: string) {
 		Presets.shades_classic,
 	);
 	let done = 0;
-	// `unref`: the timer must not keep the process.
 	const timer = setTimeout(() => bar.start(total, done), delayMs).unref();
 	return {
 		tick(): void {

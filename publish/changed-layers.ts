@@ -153,7 +153,7 @@ async function findEarlier({ repository, commit }: CommitAt, smallkey: string): 
 
 type Versions = AsyncGenerator<LayerFile>;
 
-/** Newest first. @param lines of `git log --raw` */
+/** Newest first. `lines`: of `git log --raw`. */
 async function* versionsOf(repository: string, lines: readonly string[], path: string): Versions {
 	for (const line of lines) {
 		const [, mode = "", , id = "", status = ""] = line.split(/[ \t]/);

@@ -70,7 +70,6 @@ function filesIn(folder: string, name: string): LayerFile[] {
 	});
 }
 
-/** @throws {Error} if there is no such commit */
 export async function resolveCommit(repository: string, ref: string): Promise<string> {
 	const words = ["rev-parse", "--verify", "--quiet", "--end-of-options", `${ref}^{commit}`];
 	return gitText(repository, words).catch(() => {

@@ -30,7 +30,6 @@ const layersAtOnce = 64;
 /** While more layers wait, the service says that it is not ready. */
 const maxSmall = 1_000;
 
-/** Smallkey → fragments; null if the layer is not served. */
 export type Rendered = ReadonlyMap<string, RenderedLayer | null>;
 
 /**
@@ -38,7 +37,7 @@ export type Rendered = ReadonlyMap<string, RenderedLayer | null>;
  */
 export function openFileWriter(options: {
 	folder: ReturnType<typeof openFolder>;
-	/** Smallkey → rank, kept current with the files. */
+	/** Smallkey → rank. */
 	layers: Map<string, number>;
 	render: (smallkeys: readonly string[]) => Promise<Rendered>;
 	written: (smallkey: string) => void;
@@ -166,7 +165,6 @@ export function openFileWriter(options: {
 
 	return {
 		mark,
-		/** The files of these layers are current after all. */
 		keep(smallkeys: Iterable<string>): void {
 			for (const smallkey of smallkeys) stale.delete(smallkey);
 		},
@@ -177,7 +175,6 @@ export function openFileWriter(options: {
 		get behind(): number {
 			return stale.size;
 		},
-		/** Null if the files are current. */
 		state(): string | null {
 			if (reason !== null)
 				return `the rendered files of ${counted(stale.size, "layer")} are behind: ${reason}`;
@@ -186,7 +183,6 @@ export function openFileWriter(options: {
 		async idle(): Promise<void> {
 			while (working) await working;
 		},
-		/** @returns whether all files are current */
 		async close(): Promise<boolean> {
 			isClosing = true;
 			if (pause) clearTimeout(pause);

@@ -28,7 +28,6 @@ export function openFolder(out: string, targets: readonly TargetName[]) {
 	const folders = fragmentFolders(targets);
 	const others = targetNames.filter((name) => !targets.includes(name));
 
-	/** @returns whether one was missing */
 	function makeFolders(): boolean {
 		return folders.filter((folder) => mkdirSync(join(out, folder), { recursive: true })).length > 0;
 	}
@@ -91,7 +90,6 @@ export async function readFragmentFile(path: string): Promise<Fragment | null> {
 	return body && body.length > 0 ? { body, etag: etagOf(body) } : null;
 }
 
-/** A web server looks for them beside a file. */
 const companionEndings = [".gz", ".br"] as const;
 
 /** A smallkey never has a dot. */

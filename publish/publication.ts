@@ -26,7 +26,6 @@ import {
 /** The files of a larger push are written in the background. */
 const maxSmallPush = 100;
 
-/** Saved beside the folder, as `dist.served`. */
 interface ServedManifest {
 	renderer: string;
 	commit: string;
@@ -59,7 +58,6 @@ export function openPublication(options: {
 	const manifestPath = servedManifestPath(out);
 	/** Smallkey → rank. Wrong layers are in it until the files are compared. */
 	const layers = new Map<string, number>();
-	/** Null before the start. */
 	let served: { commit: string; at: CommitReader } | null = null;
 	let branch: ServedBranch;
 	const { file, drop, clear } = createFragmentCache(options.maxCacheBytes, folder.folders, has, load);

@@ -52,7 +52,6 @@ const maxValues = 3;
 
 const weekPattern = /^\d{4}-W\d{2}$/;
 
-/** Invalid entries are ignored; an unreadable file gives an empty map. */
 export function parseHealth(text: string | null): Health {
 	const { sick } = (tryJson(text ?? "") ?? {}) as { sick?: unknown };
 	const entries = Object.entries(sick ?? {}).filter((entry): entry is [string, Sickness] => {
@@ -158,7 +157,6 @@ export function markRepairs(health: Health, proposed: ReadonlySet<string>, week:
 	return marked;
 }
 
-/** In UTC, ISO 8601: `2026-W09`. */
 export function weekOf(time: Date): string {
 	const day = new Date(Date.UTC(time.getUTCFullYear(), time.getUTCMonth(), time.getUTCDate()));
 	// A week belongs to the year of its Thursday.

@@ -32,7 +32,6 @@ export function isNestedBeyond(
 	return false;
 }
 
-/** Bounds the recursion of all code that walks a value. */
 const maxDepth = 64;
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });

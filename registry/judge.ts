@@ -146,7 +146,6 @@ function judgePlace(path: string, isRemoved: boolean): Problem | null {
 	return problemAt("", "folder", service ? descriptionPath(name) : layerPath(name));
 }
 
-/** Path → problem. */
 function judgeNames(
 	files: readonly JudgedFile[],
 	before: NamesBefore | null,
@@ -193,7 +192,7 @@ function filesBefore(smallkeys: ReadonlySet<string>, before: NamesBefore): Set<s
 	return new Set(folders.flatMap(pathsIn));
 }
 
-/** Lower-case smallkey → the spellings of its registrations, sorted. */
+/** By lower-case smallkey, sorted. */
 function spellingsIn(paths: Iterable<string>): Map<string, string[]> {
 	const names = [...paths].sort().map(parseLayerPath);
 	const smallkeys = names.flatMap((name) => (name?.kind === "registration" ? [name.smallkey] : []));

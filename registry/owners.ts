@@ -23,7 +23,6 @@ interface OwnerRule {
 }
 
 export interface Owners {
-	/** Of all files that are not layers, and of layers that no rule matches. */
 	operators: string[];
 	/** The last match applies. */
 	rules: OwnerRule[];
@@ -94,12 +93,9 @@ export function allOwners({ operators, rules }: Owners): string[] {
 	return [...new Set([...operators, ...rules.flatMap(({ owners }) => owners)])];
 }
 
-export interface OwnedPaths {
-	owners: string[];
-	paths: string[];
-}
+export type OwnedPaths = ReturnType<typeof groupByOwners>[number];
 
-export function groupByOwners(owners: Owners, paths: Iterable<string>): OwnedPaths[] {
+export function groupByOwners(owners: Owners, paths: Iterable<string>) {
 	const groups = groupBy(paths, (path) => ownersOf(owners, path).join(" "));
 	return Array.from(groups, ([names, paths]) => ({ owners: names.split(" "), paths }));
 }

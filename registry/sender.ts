@@ -24,7 +24,6 @@ export function parseTimestamp(text: string): number | null {
 
 const senderPattern = /^[A-Za-z0-9._-]{1,64}$/;
 
-/** Ids become part of commits. */
 export function isSenderId(id: string): boolean {
 	return senderPattern.test(id);
 }

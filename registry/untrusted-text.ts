@@ -94,7 +94,6 @@ const maxMarkupLength = 16_000;
 
 const tags = /<[a-z/!][^<>]*>/gi;
 
-/** Of HTML. */
 const references = /&(?:([a-z]{2,8})|#(\d{1,7})|#x([0-9a-f]{1,6}));/gi;
 
 const characters: ReadonlyMap<string, string> = new Map(

@@ -100,7 +100,6 @@ export function indented(lines: readonly string[] = []): string[] {
 	return lines.map((line) => `  ${line}`);
 }
 
-/** @returns exit code: 1 if the registration is wrong */
 function printPreview(
 	{ smallkey, file, body }: { smallkey: string; file: string; body: Uint8Array },
 	configuration: Configuration,

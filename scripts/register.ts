@@ -114,7 +114,6 @@ async function registerInStore(
 
 export const maxConcurrent = 32;
 
-/** What is stored already needs no edits. */
 async function decideBatch(now: Reader, registrations: ReadonlyMap<string, Registration>) {
 	const decide = async ([smallkey, registration]: [string, Registration]) => {
 		const edits = await putEdits(now, smallkey, registration, "text");

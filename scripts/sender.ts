@@ -41,7 +41,7 @@ interface RightsOptions {
 function fieldsOf({ smallkeys, allLayers, review, ...about }: RightsOptions): SenderFields {
 	if (smallkeys && allLayers) throw new Error("--smallkeys, --all-layers: only one of them");
 	const fields: SenderFields = {};
-	// An undefined member is removed from the file: all layers, and no review.
+	// An undefined member leaves the file: all layers, and no review.
 	if (smallkeys || allLayers) fields.smallkeys = smallkeys;
 	if (review !== undefined) fields.review = review || undefined;
 	return { ...fields, ...about };

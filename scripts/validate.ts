@@ -35,11 +35,7 @@ export function withSource<Args extends unknown[], Options extends OptionValues>
 	return line.addOption(layersOption).addOption(repoOption).addOption(refOption);
 }
 
-interface SourceOptions {
-	layers?: string | undefined;
-	repo?: string | undefined;
-	ref?: string | undefined;
-}
+type SourceOptions = Partial<Record<"layers" | "repo" | "ref", string | undefined>>;
 
 export function nameSource({ layers, repo, ref }: SourceOptions): { source: Source; name: string } {
 	if (ref !== undefined && repo === undefined) throw new Error("--ref: is for --repo");
@@ -64,10 +60,7 @@ async function readFileNamed(name: string): Promise<NamedFile> {
 	return { name, path, kind, bytes: kind === "file" ? await readFile(name) : new Uint8Array(0) };
 }
 
-interface Checked {
-	problems: readonly FileProblem[];
-	warnings: readonly FileProblem[];
-}
+type Checked = Record<"problems" | "warnings", readonly FileProblem[]>;
 
 /** By the rules for writes. Files in a folder `layers` are judged together with the others there. */
 async function checkFiles(files: readonly NamedFile[]): Promise<Checked> {

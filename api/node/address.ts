@@ -38,7 +38,6 @@ export function parseTrustedProxies(text: string): TrustedProxies | string {
 	return ranges;
 }
 
-/** Without its zone; an IPv4-mapped address becomes one of IPv4. */
 function parseAddress(text: string): Address | null {
 	const plain = text.split("%", 1)[0] as string;
 	// Short spellings such as 10.1 are a mistake.
@@ -139,7 +138,7 @@ export function createWriter(context: Context, timeoutMs: number, maxHeldBytes =
 
 	return async (response: ServerResponse, action: WriteAction, client: Client): Promise<Reply> => {
 		const request = response.req;
-		const { headers, headersDistinct, url: target = "", httpVersion } = request;
+		const { headers, headersDistinct, method = "", url: target = "", httpVersion } = request;
 		const length = headers["transfer-encoding"] === undefined ? Number(headers["content-length"] ?? 0) : null;
 		const address = client[0]?.name ?? null;
 		const [place, room] = [bodies.hold(client), bytes.hold(client)];
@@ -159,7 +158,7 @@ export function createWriter(context: Context, timeoutMs: number, maxHeldBytes =
 		};
 		try {
 			const signed = writeHeaders((name) => headersDistinct[name]?.join(", "));
-			const write = { action, target, address, length, ...signed };
+			const write = { action, method, target, address, length, ...signed };
 			return await answerWrite(write, readHeld, context);
 		} finally {
 			place.end();

@@ -39,10 +39,8 @@ type CoreService = Omit<RunningService, "observe" | "lastLook">;
 export class StartedParts {
 	readonly all: Started[] = [];
 
-	/** @param state of the core, in one line; null if it is ready */
 	constructor(readonly state: () => string | null) {}
 
-	/** @param core `gauges`: its own */
 	async start(extensions: readonly Extension[], core: CoreService): Promise<Context> {
 		const { observe, readiness } = this;
 		const gauges = async () => {

@@ -174,7 +174,6 @@ export async function refuseEmptyStart(places: Places): Promise<void> {
 	);
 }
 
-/** If `LAST_START` cannot be written, it warns. */
 export async function noteStart(
 	places: Places,
 	{ commit, layers, now }: { commit: string; layers: number; now: Date },

@@ -9,21 +9,20 @@ import { type ReadStatus, Room } from "../context.ts";
 import { registrationEtag } from "../register.ts";
 import type { LayerPart, Started } from "./extensions.ts";
 
-interface LayerStatusOptions {
-	repository: string;
-	store: Pick<GitStore, "read" | "ids" | "lastCommit">;
-	has: (smallkey: string) => boolean;
-	now: () => Date;
-	started: readonly Pick<Started, "layer" | "knows">[];
-}
-
 /** Anyone may ask, and each look-up starts git processes. */
 const maxRunning = 2;
 const maxLookups = 100;
 
 export const historyMs = 5_000;
 
-export function createReadStatus({ repository, store, has, now, started }: LayerStatusOptions): ReadStatus {
+export function createReadStatus(options: {
+	repository: string;
+	store: Pick<GitStore, "read" | "ids" | "lastCommit">;
+	has: (smallkey: string) => boolean;
+	now: () => Date;
+	started: readonly Pick<Started, "layer" | "knows">[];
+}): ReadStatus {
+	const { repository, store, has, now, started } = options;
 	const pool = pLimit(maxRunning);
 	const room = new Room(maxLookups);
 

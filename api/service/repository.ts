@@ -54,7 +54,6 @@ function isOfMany(name: string): boolean {
 	return name.includes(".");
 }
 
-/** @param path of its branch, without `declined/` */
 function nameOf(path: string): string {
 	const [, first = "", second = ""] = path.split("/");
 	return second.startsWith("review.") ? `${first}/${second}` : first;
@@ -98,7 +97,6 @@ export async function readReviews(
 			name: nameOf(branch.slice(place.length)),
 			subject: subjectOf(message),
 			reason,
-			/** Of the served branch when it was declined. */
 			main,
 		};
 	});

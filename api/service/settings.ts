@@ -13,11 +13,10 @@ export type Configuration = ReturnType<typeof readCore>;
 
 type ReadSettings = (variables: Variables) => object;
 
-type SettingsOf<Readers extends readonly ReadSettings[]> = Readers extends readonly [
-	infer First extends ReadSettings,
-	...infer Rest extends readonly ReadSettings[],
-]
-	? ReturnType<First> & SettingsOf<Rest>
+type SettingsOf<Readers extends readonly ReadSettings[]> = {
+	[Index in keyof Readers]: (settings: ReturnType<Readers[Index]>) => void;
+}[number] extends (settings: infer All) => void
+	? All
 	: object;
 
 export const trialDataDir = ".data";

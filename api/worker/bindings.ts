@@ -87,7 +87,6 @@ function limiterOf({ WRITES }: Bindings): WriteLimiter | undefined {
 
 const noRepository = "GITHUB_REPOSITORY: is not set, so that nothing can be written";
 
-/** A write with a valid signature gets 503. */
 const noStore: Store = {
 	published: false,
 	read: refuse,

@@ -58,7 +58,8 @@ export class FragmentWorker {
 					const signed = writeHeaders((name) => request.headers.get(name));
 					const address = request.headers.get("CF-Connecting-IP");
 					const length = body === "too large" ? Number.POSITIVE_INFINITY : body.length;
-					const write = { action: route.action, target, address, length, ...signed };
+					const { method } = request;
+					const write = { action: route.action, method, target, address, length, ...signed };
 					return await answerWrite(write, async () => body, this.#contextOf(bindings));
 				}
 				case "doc":
@@ -114,7 +115,6 @@ function logAnswer(request: Request, target: string, reply: Reply, log: LogField
 
 const maxDiscardedBytes = 16 * 1024 * 1024;
 
-/** The client can read the answer once its body is read. */
 async function readBody(request: Request): Promise<WriteBody> {
 	if (!request.body) return new Uint8Array(0);
 	const chunks: Uint8Array[] = [];

@@ -82,7 +82,7 @@ type ServiceFacts = Omit<FeatureDescription, "service_url" | "from" | "renderer"
 	renderer: Renderer | null;
 };
 
-/** Names or numbers of layers, in the order in which they are shown. */
+/** In the order in which they are shown. */
 type Entries = readonly (string | number)[];
 
 export type LayerFacts = ReturnType<typeof layerFacts>;

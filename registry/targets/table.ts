@@ -51,7 +51,6 @@ export function renderAt(name: TargetName, layer: LayerFacts): string | null {
 	return fragment && JSON.stringify(fragment);
 }
 
-/** Before the first harvest. */
 export function readableAt(
 	smallkey: string,
 	registration: Registration,

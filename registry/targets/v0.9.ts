@@ -27,14 +27,12 @@ interface Spelling {
 	classValue: (value: string | number | null) => string | number | null;
 }
 
-/** For RAMP 4.0.x to 5.5. */
 function renderRamp(layer: LayerFacts, spelling: Spelling): object | null {
 	if (layer.type === "ogcWms")
 		return layer.entries.length === 1 ? { layers: { wms: [wmsNode(layer)] } } : null;
 	return layer.type === "esriFeature" ? { layers: { feature: [featureNode(layer, spelling)] } } : null;
 }
 
-/** Feature info type → the viewers' parser for it. */
 const parsers: ReadonlyMap<string, string> = new Map([
 	["text/html", "htmlRawParse"],
 	["text/plain", "stringParse"],

@@ -10,7 +10,6 @@ import { blobId } from "../../store/hashes.ts";
 
 type Verb = "added" | "changed" | "unchanged" | "removed";
 
-/** @param verbs of each layer; null: it is refused */
 export function comparisonOf(
 	verbs: readonly (readonly [smallkey: string, verb: Verb | null])[],
 	removed: readonly string[] = [],
@@ -77,7 +76,6 @@ export function printComparison(
 export interface RemoveOthers {
 	owned: readonly string[];
 	yes: boolean;
-	/** Undefined: few. */
 	maxRemoved: number | undefined;
 }
 

@@ -16,7 +16,6 @@ interface PublisherRequest {
 	url: string;
 	/** By default the first sender of the senders file. */
 	sender?: string | undefined;
-	/** In quotes, or `*`. */
 	ifMatch?: string | undefined;
 	reviewName?: string | undefined;
 }
@@ -137,7 +136,6 @@ export interface SendResult {
 	code: number;
 	receipt: unknown;
 	lines: string[];
-	/** If it refuses the time of the request. */
 	serviceTime: Date | null;
 }
 

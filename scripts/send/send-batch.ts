@@ -123,14 +123,8 @@ const defaultTimes = {
 	noteMs: 5_000,
 };
 
-interface BatchResult {
-	changed: string[];
-	unchanged: string[];
-	/** On a branch for a reviewer, now or before. */
-	waiting: string[];
-	refused: string[];
-	unsent: string[];
-}
+/** `waiting`: on a branch for a reviewer, now or before. */
+type BatchResult = Record<"changed" | "unchanged" | "waiting" | "refused" | "unsent", string[]>;
 
 /**
  * Prints refusals and progress, and why changes were not sent. At Ctrl-C, or if a request is not served for

@@ -8,7 +8,6 @@ import { isReviewName, isSenderId } from "../../registry/sender.ts";
 export const exitCodes = {
 	done: 0,
 	wrong: 1,
-	/** A wrong option or setting, a missing file or server. */
 	unable: 2,
 } as const;
 
@@ -41,7 +40,6 @@ export function createRun(name: string, main: (call: Call) => Promise<number | u
 	});
 }
 
-/** Prints an error as one line. */
 export function withErrors(run: Run): Run {
 	return async (argv, environment, io, app) => {
 		try {

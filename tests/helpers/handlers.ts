@@ -208,6 +208,7 @@ export async function signedWrite(write: Write, now: number): Promise<HandledWri
 	const texts = new Map(Object.entries(headers).map(([name, text]) => [name.toLowerCase(), text]));
 	return {
 		action: method === "DELETE" ? "remove" : "register",
+		method,
 		target,
 		address: null,
 		...writeHeaders((name) => texts.get(name)),

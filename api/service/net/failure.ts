@@ -84,7 +84,6 @@ export function toFailure(error: unknown, signal: AbortSignal): unknown {
 	return new FetchFailure("network", causeOf("network"), { cause: error });
 }
 
-/** Codes of Node, OpenSSL and undici. */
 const meanings: ReadonlyMap<string, readonly [FailureReason, CauseCode]> = new Map([
 	["ENOTFOUND", ["connect", "name-unknown"]],
 	["EAI_AGAIN", ["network", "name-unknown-now"]],
