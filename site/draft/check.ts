@@ -45,14 +45,10 @@ export async function sendSigned(address: URL, sender: string, secret: string, b
 	};
 }
 
-export interface PlacedProblem {
-	/** Its JSON pointer (RFC 6901); empty for the whole document. */
-	pointer: string;
-	text: string;
-	lang: Lang;
-}
+export type PlacedProblem = ReturnType<typeof placedProblem>;
 
-function placedProblem({ place, ...text }: Problem): PlacedProblem {
+/** With its JSON pointer (RFC 6901); empty for the whole document. */
+function placedProblem({ place, ...text }: Problem) {
 	const pointer = place.startsWith("/") ? place : "";
 	return { pointer, text: textIn(lang, { ...text, place: pointer ? "" : place }), lang };
 }

@@ -176,12 +176,7 @@ export class Matcher {
 	}
 }
 
-interface Term {
-	name: string;
-	others: readonly string[];
-	/** Whether layers without it match too: a stop word at the end may be the beginning of a word. */
-	isOptional: boolean;
-}
+type Term = ReturnType<typeof termsOf>[number];
 
 function queryOf({ name, others, isOptional }: Term, isFuzzy: boolean): Query {
 	const fuzzy = (word: string) => (isFuzzy && word.length > 3 && !/\d/.test(word) ? 0.25 : false);
@@ -200,7 +195,8 @@ for (const names of rows.map((row) => row.map(nameOf)))
 
 const maxNameWords = Math.max(...[...synonyms.keys()].map((name) => name.split(" ").length));
 
-function termsOf(text: string): Term[] {
+/** Layers without an optional term match too: a stop word at the end may be the beginning of a word. */
+function termsOf(text: string) {
 	const words = queryWords(text).map(stem);
 	const names: string[] = [];
 	for (let at = 0; at < words.length; ) {
@@ -211,10 +207,10 @@ function termsOf(text: string): Term[] {
 	}
 	const last = wordsOf(text).at(-1) ?? "";
 	const isCut = isStopWord(last) && mayBegin(last) && !words.includes(stem(last));
-	const termOf = (name: string, isOptional: boolean): Term => {
-		return { name, others: (synonyms.get(name) ?? []).filter((other) => other !== name), isOptional };
-	};
-	return [...names.map((name) => termOf(name, false)), ...(isCut ? [termOf(last, true)] : [])];
+	return [...names, ...(isCut ? [last] : [])].map((name, at) => {
+		const others = (synonyms.get(name) ?? []).filter((other) => other !== name);
+		return { name, others, isOptional: at === names.length };
+	});
 }
 
 /** Only words, so that `l’eau` and `l'eau` are the same; without words, its signs. */
