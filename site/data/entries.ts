@@ -47,10 +47,6 @@ export function chunkOf(smallkey: string): number {
 	return ((hash ^ (hash >>> 16)) >>> 0) % chunkCount;
 }
 
-export function chunkPath(chunk: number, hash: string): string {
-	return `${chunksFolder}/${String(chunk).padStart(2, "0")}-${hash}.json`;
-}
-
 /** Null where the text is not of this version. */
 function parseVersion<T extends { version: number }>(
 	text: string | null,

@@ -10,7 +10,7 @@ import {
 	type Chunk,
 	chunkCount,
 	chunkOf,
-	chunkPath,
+	chunksFolder,
 	type Entry,
 	healthReportOf,
 	healthReportPath,
@@ -41,8 +41,6 @@ export function areSame(before: readonly unknown[] | undefined, after: readonly 
 	return before?.length === after.length && after.every((value, at) => value === before[at]);
 }
 
-const maxLayerPages = 2_000;
-
 export interface CatalogueSettings {
 	pages: PageSettings;
 	/** Whether a service renders the layer pages, the plain list and the records on request; else they are files. */
@@ -50,10 +48,6 @@ export interface CatalogueSettings {
 	commit: string | null;
 	owners: OwnersOf;
 	extensions?: readonly Extension[];
-}
-
-export function hasLayerPages(layers: number, isServed: boolean): boolean {
-	return isServed || layers <= maxLayerPages;
 }
 
 export interface CatalogueContent {
@@ -140,7 +134,7 @@ export function indexFiles(
 		const last = earlier[number];
 		if (last && areSame(last.entries, some)) return last.path;
 		const text = `${JSON.stringify({ version: indexVersion, entries: some } satisfies Chunk)}\n`;
-		const path = chunkPath(number, hashOf(text));
+		const path = `${chunksFolder}/${String(number).padStart(2, "0")}-${hashOf(text)}.json`;
 		files.set(path, text);
 		return path;
 	});

@@ -27,8 +27,9 @@ export async function buildSite(
  * The files that depend on no layer: the page, the schemas, the guide, what search engines read first, and
  * the settings of the pages that show layers.
  */
-export async function buildPages({ site: options, publicUrl, look }: CatalogueOptions, hasLayerPages = true) {
-	const site: SiteSettings = { ...options, hasLayerPages };
+export async function buildPages(options: CatalogueOptions, hasLayerPages: boolean) {
+	const { publicUrl, look } = options;
+	const site = { ...options.site, hasLayerPages };
 	const { files, pages } = await buildSite(site, publicUrl, look);
 	// A relative server URL is relative to the OpenAPI document (OpenAPI Specification 3.1.1, "Server Object").
 	const url = publicUrl === "" ? ".." : publicUrl.replace(/\/$/, "");

@@ -4,7 +4,7 @@ import { type LayersAt, versionOf } from "../../publish/collect.ts";
 import type { CatalogueOptions } from "../process/site-settings.ts";
 import { readContent, readEarlier } from "./content.ts";
 import { manifestPath, parseManifest } from "./entries.ts";
-import { areSame, catalogueFiles, derivedFiles, hasLayerPages } from "./files.ts";
+import { areSame, catalogueFiles, derivedFiles } from "./files.ts";
 import {
 	catalogueStamp,
 	type OutputFiles,
@@ -24,6 +24,9 @@ export interface CatalogueOutcome {
 	written: number;
 	removed: number;
 }
+
+/** More layers have pages only in a service. */
+const maxLayerPages = 2_000;
 
 interface UpdateOptions {
 	fresh?: boolean | undefined;
@@ -58,7 +61,7 @@ export async function updateCatalogue(
 	const content = await readContent(layers, { options, thumbnails, before, read });
 	// Only a service takes signed requests, and a service renders pages on request.
 	const isServed = options.site.canSend;
-	const hasPages = hasLayerPages(content.entries.length, isServed);
+	const hasPages = isServed || content.entries.length <= maxLayerPages;
 	const isUsable = existing?.pages.site.hasLayerPages === hasPages;
 	const built = isUsable ? null : await (await import("./site.ts")).buildPages(options, hasPages);
 	const { pages, site } = built ? { ...built, site: [...built.files.keys()] } : (existing as UsableState);
