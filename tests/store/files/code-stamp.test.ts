@@ -1,15 +1,21 @@
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { codeStamp } from "../../../store/files/version.ts";
-import { test } from "../../helpers/suite.ts";
-import { type Files, temporaryFolder, writeFiles } from "../../helpers/world.ts";
+import { type Files, folderSuite, writeFiles } from "../../helpers/world.ts";
 
-test("the stamp changes with the content and the name of each file that it covers", async () => {
-	await using folder = await temporaryFolder();
-	const files: Files = {
-		...{ "package.json": '{"files":["code","GUIDE.md"]}', "GUIDE.md": "text" },
-		...{ "code/a.ts": "1", "code/below/b.css": "2" },
-	};
+const test = folderSuite("the stamp of the code");
+
+const files: Files = {
+	...{ "package.json": '{"files":["code","GUIDE.md"]}', "GUIDE.md": "text" },
+	...{ "code/a.ts": "1", "code/below/b.css": "2" },
+};
+
+function stampOf(checkout: string, changed: Files = {}): string {
+	writeFiles(checkout, { ...files, ...changed });
+	return codeStamp(checkout);
+}
+
+test("changes with the content and the name of each file that it covers", ({ folder }) => {
 	const changes: Files[] = [
 		{},
 		{ "package.json": '{"files":["code","GUIDE.md"],"version":"2"}' },
@@ -19,16 +25,13 @@ test("the stamp changes with the content and the name of each file that it cover
 		{ "code/a.ts": null, "code/c.ts": "1" },
 		{ "code/a.ts": "12", "code/below/b.css": "" },
 	];
-	const stamps = changes.map((change, at) => {
-		const checkout = join(folder.path, String(at));
-		writeFiles(checkout, { ...files, ...change });
-		return codeStamp(checkout);
-	});
+	const stamps = changes.map((changed, at) => stampOf(join(folder, String(at)), changed));
 	assert.is(new Set(stamps).size, changes.length);
-	const [checkout, same] = [join(folder.path, "same"), join(folder.path, "other")];
-	const foreign = (path: string) => ({ "foreign.txt": path, "code/dist/built.mjs": path });
-	for (const path of [checkout, same]) writeFiles(path, { ...files, ...foreign(path) });
-	assert.equal([codeStamp(checkout), codeStamp(same)], [stamps[0], stamps[0]]);
+});
+
+test("is the same for the same files, whatever is built or foreign", ({ folder }) => {
+	const stamp = stampOf(join(folder, "same"));
+	assert.is(stampOf(join(folder, "other"), { "foreign.txt": "x", "code/dist/built.mjs": "x" }), stamp);
 });
 
 test.run();
