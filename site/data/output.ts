@@ -8,7 +8,7 @@ import { tryJson } from "../../registry/untrusted-text.ts";
 import { ifThereSync } from "../../store/files/files.ts";
 import { codeStamp } from "../../store/files/version.ts";
 import type { CatalogueOptions } from "../process/site-settings.ts";
-import { listFolders, listPageNames, openSearchFile } from "../static/addresses.ts";
+import { openSearchFile, pageFolders } from "../static/addresses.ts";
 import { type PageSettings, pageSettingsPath } from "../static/html.ts";
 import { chunksFolder, layerPages, manifestPath } from "./entries.ts";
 import { picturesStamp } from "./proofs.ts";
@@ -17,11 +17,11 @@ export type OutputFiles = Map<string, string | Uint8Array | null>;
 
 /** Folders below the output that have only files of the catalogue. */
 export const catalogueFolders: readonly string[] = [
-	...["assets", "changes", "guide", "guide/fr", "index", "publisher"],
-	...langs.flatMap((lang) => [lang, ...[...layerPages, ...listPageNames].map((page) => `${lang}/${page}`)]),
+	...pageFolders,
+	...langs.flatMap((lang) => layerPages.map((page) => `${lang}/${page}`)),
+	...["assets", "changes", "index", chunksFolder, "publisher", "records", "sitemap"],
 	// Earlier versions had feeds there.
 	"changes/layer",
-	...[chunksFolder, listFolders.en, listFolders.fr, "records", "schemas", "sitemap"],
 ];
 
 /** Some exist only if the address of the site is known. */

@@ -1,7 +1,7 @@
 import { emptyBody, type Reply, refusalCaching } from "../../api/reply.ts";
 import { decodeSegment, type Lang, langs, parseSmallkey } from "../../registry/smallkey.ts";
 import { type LayerPage, layerPages, recentPath } from "../data/entries.ts";
-import { feedPath, layerFile, listFolders, listPageNames } from "../static/addresses.ts";
+import { feedPath, layerFile, pageFolders } from "../static/addresses.ts";
 import { type ErrorKind, errorHtml, noPageHtml, reloadSeconds } from "../static/frame.ts";
 import type { PageSettings } from "../static/html.ts";
 import { documentHeaders, pageHeaders, pageTypes, siteGroups } from "./site-headers.ts";
@@ -12,12 +12,6 @@ const segmentOf = (path: string) => path.split("/")[1] ?? "";
 const fileSegments: ReadonlySet<string> = new Set(
 	siteGroups.flatMap(({ paths }) => paths.map(segmentOf)).filter((segment) => segment !== "index.html"),
 );
-
-/** Their relative links need a slash at the end, so that a request without it is redirected. */
-const folders: ReadonlySet<string> = new Set([
-	...["en", "fr", listFolders.en, listFolders.fr, "guide", "guide/fr", "schemas"],
-	...langs.flatMap((lang) => listPageNames.map((page) => `${lang}/${page}`)),
-]);
 
 /** At most 200 characters, with names of A-Z a-z 0-9 . _ - that do not begin with a dot. */
 const filePath = /^(?=.{1,200}$)(?:[A-Za-z0-9_-][A-Za-z0-9._-]*\/)*[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
@@ -60,7 +54,8 @@ export function parsePage(target: string, basePath: string): PageRoute | string 
 		if (address.test(below)) return `${basePath}/${below.replace(address, place)}`;
 	if (!fileSegments.has(segmentOf(path))) return null;
 	if (publisherPage.test(below)) return { file: `${below}.html`, root };
-	if (folders.has(below)) return `${basePath}${path}/${query}`;
+	// Its relative links need a slash at the end.
+	if (pageFolders.includes(below)) return `${basePath}${path}/${query}`;
 	const file = below.endsWith("/") ? `${below}index.html` : below;
 	return filePath.test(file) ? { file, root } : null;
 }

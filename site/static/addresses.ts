@@ -1,4 +1,4 @@
-import type { Lang } from "../../registry/smallkey.ts";
+import { type Lang, langs } from "../../registry/smallkey.ts";
 import type { LayerPage } from "../data/entries.ts";
 
 export const listPageNames = ["changes", "health", "publisher"] as const;
@@ -33,6 +33,12 @@ export function repairPlace(
 export const feedPath = "changes/feed.xml";
 
 export const listFolders: Readonly<Record<Lang, string>> = { en: "list", fr: "list/fr" };
+
+/** Folders with an index page. */
+export const pageFolders: readonly string[] = [
+	...langs.flatMap((lang) => [lang, listFolders[lang], ...listPageNames.map((page) => `${lang}/${page}`)]),
+	...["guide", "guide/fr", "schemas"],
+];
 
 export function layerFile(lang: Lang, smallkey: string, page: LayerPage): string {
 	return `${lang}/${page}/${smallkey}.html`;
