@@ -1,46 +1,35 @@
-import { counted } from "../../registry/untrusted-text.ts";
+import { counted, plain } from "../../registry/untrusted-text.ts";
 import { marker, maxCommentLength } from "./comment.ts";
 import { isWrong, type LayerRow, maxDetailed, type Remark, type Review } from "./review.ts";
 
-/** What the job that reads untrusted data passes to the job that plans what is written. */
-export interface Report {
-	conclusion: "success" | "failure";
-	comment: string;
-	annotations: Annotation[];
-}
-
-export type Annotation = Omit<Remark, "state" | "title"> & { title: string };
+/** What the command `review` passes to `approvals`. */
+export type Report = ReturnType<typeof reportOf>;
 
 /** GitHub accepts 50 at once, and the comment lists the others. */
 const maxAnnotations = 50;
 
-const maxAnnotationText = 2_000;
-
-export function reportOf(review: Review, comment: string): Report {
-	const annotations = review.remarks.slice(0, maxAnnotations);
-	return { conclusion: isWrong(review) ? "failure" : "success", comment, annotations };
+/** With annotations as GitHub takes them ("Create a check run"). */
+export function reportOf(review: Review, comment: string) {
+	const annotations = review.remarks.slice(0, maxAnnotations).map(({ file, line, level, title, text }) => ({
+		path: file,
+		start_line: line,
+		end_line: line,
+		annotation_level: level === "error" ? ("failure" as const) : level,
+		title,
+		message: plain(text),
+	}));
+	return { conclusion: isWrong(review) ? ("failure" as const) : ("success" as const), comment, annotations };
 }
 
-/** @throws {Error} if the text is not a report, or has content that a review cannot have written */
+/** @throws {Error} if the text is not a report, or has a comment that a review cannot have written */
 export function parseReport(text: string): Report {
-	const { conclusion, comment, annotations } = JSON.parse(text) as Partial<Report>;
-	if (conclusion !== "success" && conclusion !== "failure") throw new Error("the report has no conclusion");
-	if (typeof comment !== "string" || !comment.startsWith(`${marker}\n`))
-		throw new Error("the comment does not start with its marker");
+	const report = JSON.parse(text) as Report;
+	const { comment } = report;
+	if (!comment.startsWith(`${marker}\n`)) throw new Error("the comment does not start with its marker");
 	if (comment.length > maxCommentLength)
 		throw new Error(`the comment has more than ${maxCommentLength} characters`);
 	if (/[^\P{Cc}\n]|\p{Cf}|\p{Cs}/u.test(comment)) throw new Error("the comment holds control characters");
-	if (!Array.isArray(annotations) || annotations.length > maxAnnotations || !annotations.every(isAnnotation))
-		throw new Error("the report has something else than annotations");
-	return { conclusion, comment, annotations };
-}
-
-function isAnnotation(value: unknown): value is Annotation {
-	const { level, title, file, line, text } = (value ?? {}) as Partial<Annotation>;
-	const areTexts = [title, file, text].every(
-		(part) => typeof part === "string" && part.length <= maxAnnotationText,
-	);
-	return (level === "error" || level === "warning") && areTexts && Number.isSafeInteger(line);
+	return report;
 }
 
 /** Remarks that are shown at a terminal. */

@@ -13,7 +13,6 @@ import { readTextIfThere } from "../../../store/files/files.ts";
 import { gitText, runGit } from "../../../store/git/commands/run.ts";
 import type { Github } from "../../../store/github/client.ts";
 import { checkBranch, judgePull, parseTeams } from "../approvals/github.ts";
-import { maxCommentLength } from "../comment.ts";
 import { withMerge } from "../layer-changes.ts";
 import {
 	findPulls,
@@ -26,7 +25,7 @@ import {
 	unableTitle,
 	writeComment,
 } from "../pulls.ts";
-import { parseReport, type Report } from "../report.ts";
+import { parseReport } from "../report.ts";
 
 /** What `.github/send-plan.sh` sends. */
 export interface PlannedRequest {
@@ -95,54 +94,31 @@ const list = createRun("pull-requests", async ({ read, environment, io }) => {
 	io.print(JSON.stringify(await withGithub(undefined, environment, io.now(), find)));
 });
 
-const maxReportLength = 8 * maxCommentLength;
-
-/** Null without such a file. @throws {Error} if no review can have written it */
-async function readReport(path: string): Promise<Report | null> {
-	const text = await readTextIfThere(path);
-	if (text === null) return null;
-	if (text.length > maxReportLength) throw new Error(`${path}: has more than ${maxReportLength} characters`);
-	return parseReport(text);
-}
-
 const titles = {
 	success: "the layers are in order",
 	failure: "something has to be corrected: see the comment",
-} as const;
-
-const unable = {
-	title: unableTitle,
-	summary:
-		"The workflow `layers` has failed; its log says why. It looks again each hour, and with the next push.",
 };
 
-function checkOf(report: Report | null) {
-	if (!report) return { name: "layers", conclusion: "failure" as const, output: unable };
-	const { conclusion, comment: summary } = report;
-	const annotations = report.annotations.map(({ file, line, level, title, text }) => ({
-		path: file,
-		start_line: line,
-		end_line: line,
-		annotation_level: level === "error" ? ("failure" as const) : level,
-		title,
-		message: plain(text),
-	}));
-	return { name: "layers", conclusion, output: { title: titles[conclusion], summary, annotations } };
-}
+const unable =
+	"The workflow `layers` has failed; its log says why. It looks again each hour, and with the next push.";
 
-/** @param folder of the reports @returns what was done, in words */
+/** @param folder of the reports @returns what was done, in words @throws {Error} if no review can have written the report */
 async function postReport(
 	github: Github,
 	{ number, head }: PullRef,
 	folder: string,
 	author: string,
 ): Promise<string> {
-	const report = await readReport(join(folder, `review-${number}.json`));
+	const text = await readTextIfThere(join(folder, `review-${number}.json`));
+	const report = text === null ? null : parseReport(text);
 	const shown = (await github.rest.pulls.get({ ...github.repo, pull_number: number })).data;
 	if (shown.head.sha !== head || shown.state !== "open") return "nothing posted: it has changed meanwhile";
-	await setCheckRun(github, author, head, checkOf(report));
+	const { conclusion = "failure", comment: summary = unable, annotations = [] } = report ?? {};
+	const title = report ? titles[conclusion] : unableTitle;
+	const output = { title, summary, annotations };
+	await setCheckRun(github, author, head, { name: "layers", conclusion, output });
 	if (!report) return unableTitle;
-	return writeComment(github, number, report.comment, await readComments(github, number, author));
+	return writeComment(github, number, summary, await readComments(github, number, author));
 }
 
 const approvalsHelp = `

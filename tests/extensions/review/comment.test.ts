@@ -111,6 +111,7 @@ test("hostile names and values stay text, in the comment, in its links and in th
 	}
 	const { conclusion, comment: reported, annotations } = report;
 	assert.equal([conclusion, reported, annotations.length], ["failure", comment, 50]);
+	assert.not.match(annotations.map(({ message }) => message).join(), /##\[|\u202e/);
 });
 
 test("a comment links files at their line, drafts and services, and says what comes next", async () => {

@@ -9,7 +9,10 @@ import { freshSuite, Repository, temporaryFolder } from "../../helpers/world.ts"
 import { bot, type PeerCheck, type ReviewPeer, startReviewPeer } from "./approvals/review-peer.ts";
 
 const layer = "layers/ab/abc.json";
-const problem = { file: layer, line: 3, text: "/en/layer: is missing" };
+const annotation = {
+	...{ path: layer, start_line: 3, end_line: 3, annotation_level: "failure" as const },
+	...{ title: "To correct" as const, message: "/en/layer: is missing" },
+};
 const listed = (...names: string[]) => names.map((filename) => ({ filename, status: "modified" }));
 let peer: ReviewPeer;
 let folder: string;
@@ -30,8 +33,7 @@ const test = freshSuite("what is said at a pull request", async (use) => {
 });
 
 function report(comment: string, more: object = {}): Report {
-	const annotations = [{ level: "error" as const, title: "Layer", ...problem }];
-	return { conclusion: "failure", comment, annotations, ...more };
+	return { conclusion: "failure", comment, annotations: [annotation], ...more };
 }
 
 function approvals(...words: string[]) {
@@ -67,8 +69,7 @@ test("the check layers has the text, and an annotation at the line of a problem;
 	assert.equal([check?.name, check?.conclusion, check?.head_sha], ["layers", "failure", head]);
 	assert.is(check?.output.title, "something has to be corrected: see the comment");
 	assert.is(check?.output.summary, `${marker}\nsecond\n`);
-	const place = { path: layer, start_line: 3, end_line: 3, annotation_level: "failure" };
-	assert.equal(check?.output.annotations, [{ ...place, title: "Layer", message: problem.text }]);
+	assert.equal(check?.output.annotations, [annotation]);
 	await post(`${marker}\nsecond\n`);
 	assert.is(checks().length, 1, "nothing has changed");
 	await post(report(`${marker}\nsecond\n`, { conclusion: "success", annotations: [] }));
