@@ -45,11 +45,9 @@ export async function findPulls(
 
 /** @throws {Error} if it is not the output of `npx fragment-publisher pull-requests` */
 export function parsePulls(text: string): PullRef[] {
-	const pulls: unknown = JSON.parse(text);
-	const isPull = (value: unknown): value is PullRef => {
-		const { number, head } = (value ?? {}) as Partial<PullRef>;
-		return Number.isSafeInteger(number) && typeof head === "string" && /^[0-9a-f]{40,64}$/.test(head);
-	};
+	const pulls: PullRef[] = JSON.parse(text);
+	const isPull = ({ number, head }: PullRef) =>
+		Number.isSafeInteger(number) && /^[0-9a-f]{40,64}$/.test(head);
 	if (!Array.isArray(pulls) || !pulls.every(isPull))
 		throw new Error("--pulls: must be a list of pull requests");
 	return pulls;

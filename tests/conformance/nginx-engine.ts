@@ -21,6 +21,10 @@ async function configurationOf(folder: string, port: number, service: string, di
 		.replace("listen 80 default_server;", `listen 127.0.0.1:${port};`)
 		.replace("root /var/lib/fragments/dist;", `root ${dist};`)
 		.replace("# brotli_static on;", "");
+	return wholeConfiguration(folder, site);
+}
+
+export function wholeConfiguration(folder: string, site: string): string {
 	const paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
 		(name) => `${name}_temp_path ${join(folder, name)};`,
 	);

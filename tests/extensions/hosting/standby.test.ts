@@ -1,44 +1,35 @@
 // The standby of docs/operate.md; tests/faults has the backup that is restored, and the standby that takes over.
-import { mkdir, readFile } from "node:fs/promises";
+import { execFile } from "node:child_process";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import * as assert from "uvu/assert";
 import { layerPath } from "../../../registry/smallkey.ts";
-import { runGit } from "../../../store/git/commands/run.ts";
 import { Local, wms } from "../../helpers/local.ts";
-import { root } from "../../helpers/process.ts";
+import { cleanEnvironment } from "../../helpers/process.ts";
 import { test } from "../../helpers/suite.ts";
 import { temporaryFolder } from "../../helpers/world.ts";
+import { commandsOf } from "../../installed/page.ts";
 import { git } from "../../store/git-store.ts";
 
-const page = await readFile(join(root, "docs/operate.md"), "utf8");
-
-/** Runs the git command of the page that starts with some words. */
-async function follow(start: string, variables: Record<string, string>): Promise<void> {
-	const at = page.indexOf(`\n${start}`) + 1;
-	assert.ok(at > 0, `docs/operate.md has no ${start}`);
-	const [command = ""] = /^(?:.*\\\n)*.*/.exec(page.slice(at)) ?? [];
-	const words = [...command.replaceAll("\\\n", " ").matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)];
-	const filled = words.map(([, ...parts]) =>
-		parts.join("").replaceAll(/\$(\w+)/g, (_, name) => variables[name] ?? ""),
-	);
-	await runGit(root, filled.slice(1));
-}
+const [once = "", fetchLine = ""] = commandsOf("docs/operate.md", "A standby on a clone").split(/\n(?=git)/);
 
 test("a standby never follows a service that lost layers", async () => {
 	await using folder = await temporaryFolder();
 	await using local = await Local.open({ files: { [layerPath("first")]: wms("first") } });
 	const STANDBY = join(folder.path, "standby");
 	await mkdir(STANDBY);
-	const variables = { PRIMARY: local.folder, STANDBY };
-	const fetchOnce = () => follow('git -C "$STANDBY/repository.git" fetch', variables);
-	await follow('git clone --quiet --bare --no-local "$PRIMARY', variables);
+	const env = cleanEnvironment({ PRIMARY: local.folder, STANDBY });
+	const follow = (commands: string) => promisify(execFile)("bash", ["-euc", commands], { env });
+	await follow(once);
 	await local.put("followed", wms("followed"));
-	await fetchOnce();
+	await follow(fetchLine);
 	assert.is(await git(STANDBY, "rev-parse", "main"), local.store.tip);
 	// The service begins empty.
 	await using other = await Local.open();
 	await git(STANDBY, "config", "remote.origin.url", other.repository);
-	assert.match((await fetchOnce().catch((error: Error) => error.message)) ?? "", "[rejected]");
+	const refusal = await follow(fetchLine).then(() => "", String);
+	assert.match(refusal, "[rejected]");
 	assert.is(await git(STANDBY, "rev-parse", "main"), local.store.tip);
 });
 

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { ask } from "../../conformance/client.ts";
 import { end, freePort } from "../../conformance/engines.ts";
+import { wholeConfiguration } from "../../conformance/nginx-engine.ts";
 import { assertReadHeaders } from "../../conformance/reads.ts";
 import { root } from "../../helpers/process.ts";
 import { eventually } from "../../helpers/wait.ts";
@@ -24,13 +25,7 @@ const programs: Program[] = [
 	{
 		command: "nginx",
 		file: "nginx.conf",
-		configuration(text, folder) {
-			const user = process.getuid?.() === 0 ? "user root;\n" : "";
-			const names = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
-			const temporary = names.map((name) => `${name}_temp_path ${folder}/${name};`).join(" ");
-			const http = `http { access_log off; ${temporary}\n${text}}`;
-			return `daemon off;\n${user}pid ${folder}/pid;\nerror_log stderr;\nevents {}\n${http}`;
-		},
+		configuration: (text, folder) => wholeConfiguration(folder, text),
 		words: (folder) => ["-e", "stderr", "-p", folder, "-c"],
 	},
 	{
