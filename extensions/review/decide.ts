@@ -11,7 +11,7 @@ import { importCommit } from "../../store/git/writer.ts";
 import { declinedFolder, mainTrailer, repairBranch } from "../../store/store.ts";
 import { mergeTrees } from "./layer-changes.ts";
 
-/** Attempts of a merge while other processes move the branch. */
+/** While other processes move the branch. */
 const maxAttempts = 5;
 
 type Reviewer = ReturnType<typeof parseReviewer>;

@@ -24,7 +24,6 @@ import { createRun, parseUrl } from "../../scripts/terminal/command-line.ts";
 import { gitText } from "../../store/git/commands/run.ts";
 import { isStale, staleText } from "./decide.ts";
 
-/** @throws {Error} if git fails */
 async function overviewLines(repository: string): Promise<string[]> {
 	const commit = await resolveCommit(repository, servedRef);
 	const [files, healthText, reviews, { bavail, bsize, blocks }] = await Promise.all([

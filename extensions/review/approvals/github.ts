@@ -45,7 +45,6 @@ export async function judgePull(run: ApprovalRun, pull: OpenPull): Promise<strin
 	if (run.isMentioning) await askOwners(run, number, judgement, comments);
 	const done = `${conclusion}: ${title}`;
 	if (!(await isReady(run, head.sha, judgement, checks, state))) return done;
-	// GitHub refuses this if the branch has a newer commit.
 	const about = { ...github.repo, pull_number: number, sha: head.sha, merge_method: "squash" as const };
 	await github.rest.pulls.merge({ ...about, ...squashText(pull, state.messages) });
 	return `${done}; merged`;

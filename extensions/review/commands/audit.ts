@@ -15,17 +15,15 @@ import {
 	readLog,
 	trailersOf,
 } from "../../../store/git/commands/commits.ts";
-import { judgeProvenance } from "../provenance.ts";
+import { judgeProvenance, type Provenance } from "../provenance.ts";
 import { repoWords } from "../status.ts";
 
 /** A commit, or a declined review. A user who may push can write anything into its texts. */
-interface Entry {
+interface Entry extends Provenance {
 	id: string;
 	/** When it was made, as far as its date can be believed, in milliseconds since 1970. */
 	dateMs: number;
 	what: string;
-	lines: string[];
-	isForged: boolean;
 }
 
 /** What is looked for: a layer, or each commit that claims to be a sender's; without either, all layers. */
@@ -63,8 +61,8 @@ async function openHistory(repository: string, nowMs: number, { smallkey, sender
 		return ids;
 	};
 	const served = await choose(servedRef);
-	return async (range: string): Promise<Entry[]> => {
-		const ids = range === servedRef ? served : await choose(range);
+	return async (range?: string): Promise<Entry[]> => {
+		const ids = range === undefined ? served : await choose(range);
 		const entries: Entry[] = [];
 		if (ids.length === 0) return entries;
 		for await (const logged of log(["--no-walk=unsorted", "--stdin"], `${ids.join("\n")}\n`)) {
@@ -83,7 +81,7 @@ async function openHistory(repository: string, nowMs: number, { smallkey, sender
 /** Everything that happened to a layer, or that a sender did, declined changes among them, the newest first. */
 async function readEntries(repository: string, nowMs: number, sinceMs: number, subject: Subject) {
 	const read = await openHistory(repository, nowMs, subject);
-	const entries = await read(servedRef);
+	const entries = await read();
 	const declined = await readReviews(repository, "declined");
 	for (const { commit: id, timeMs: dateMs, author: name, mail, reason } of declined) {
 		const proposed = dateMs < sinceMs ? [] : await read(`${servedRef}..${id}`);
