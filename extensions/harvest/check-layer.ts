@@ -27,12 +27,6 @@ import {
 } from "./finding.ts";
 import type { Clients, ReadCapabilities } from "./wms/read-capabilities.ts";
 
-interface CheckedServices {
-	/** Absent if the layer was not found. */
-	titles: Partial<Record<Lang, string>>;
-	findings: Finding[];
-}
-
 interface Checked {
 	title: string | null;
 	wrong: Wrong[];
@@ -44,23 +38,22 @@ type Wrong = [member: string, what: Cause, state?: "well"];
 const maxMissing = 10;
 
 /** Checks a registration against the services of both languages. Never rejects: a service that fails is a finding. */
-export async function checkLayer(
-	registration: Registration,
-	clients: Pick<Clients, "ask" | "read">,
-): Promise<CheckedServices> {
-	const checked: CheckedServices = { titles: {}, findings: [] };
+export async function checkLayer(registration: Registration, clients: Pick<Clients, "ask" | "read">) {
+	/** Absent if the layer was not found. */
+	const titles: Partial<Record<Lang, string>> = {};
+	const findings: Finding[] = [];
 	for (const lang of langs) {
 		const service = serviceOf(registration, lang);
 		const result = await orTrouble(checkService(service, clients));
 		if (result instanceof Trouble) {
-			checked.findings.push(findingOf(service, result));
+			findings.push(findingOf(service, result));
 			continue;
 		}
-		if (result.title !== null) checked.titles[lang] = result.title;
+		if (result.title !== null) titles[lang] = result.title;
 		for (const [member, what, state = "wrong"] of result.wrong)
-			checked.findings.push(findingOf(service, { state, what }, member));
+			findings.push(findingOf(service, { state, what }, member));
 	}
-	return checked;
+	return { titles, findings };
 }
 
 async function checkService(

@@ -20,10 +20,7 @@ import { agreementOf } from "../harvest/agreement.ts";
 import { placeOf } from "../harvest/finding.ts";
 import { repairTexts } from "./proposal.ts";
 
-export interface ReadRepairs {
-	list: () => Promise<OpenRepair[]>;
-	of: (smallkey: string) => Promise<RepairOfLayer | null>;
-}
+export type ReadRepairs = ReturnType<typeof createReadRepairs>;
 
 const maxCached = 200;
 
@@ -73,7 +70,7 @@ async function pictureOf(pictures: string, smallkey: string, { timeMs }: OpenRep
  * Requests during a list of git share the next list.
  * @param pictures the folder of pictures of layers; null: none is read
  */
-export function createReadRepairs(repository: string, pictures: string | null): ReadRepairs {
+export function createReadRepairs(repository: string, pictures: string | null) {
 	const oneByOne = pLimit(1);
 	let next: Promise<OpenRepair[]> | null = null;
 	const cached = new LRUCache<string, Promise<WaitingRepair>>({ max: maxCached });
@@ -88,7 +85,8 @@ export function createReadRepairs(repository: string, pictures: string | null): 
 
 	return {
 		list,
-		async of(smallkey) {
+		/** `smallkeys`: all layers of its proposal. */
+		async of(smallkey: string) {
 			const open = (await list()).find(({ smallkeys }) => smallkeys.includes(smallkey));
 			if (!open) return null;
 			const name = `${open.commit} ${smallkey}`;
@@ -104,21 +102,13 @@ export function createReadRepairs(repository: string, pictures: string | null): 
 	};
 }
 
-interface RepairOfLayer {
-	repair: WaitingRepair;
-	/** All layers of its proposal. */
-	smallkeys: readonly string[];
-	/** After the repair, as a data URI. */
-	picture: string | null;
-}
-
 const maxListed = 200;
 
 export function repairHtml(
 	lang: Lang,
 	smallkey: string,
 	entry: Entry | null,
-	{ repair, smallkeys, picture }: RepairOfLayer,
+	{ repair, smallkeys, picture }: NonNullable<Awaited<ReturnType<ReadRepairs["of"]>>>,
 	settings: PageSettings,
 ): string {
 	const { t, plural } = textsIn[lang];

@@ -46,17 +46,12 @@ function onlyImage(legend: LegendEntry[]): string | null | undefined {
 	return legend.length === 1 ? legend[0]?.image : null;
 }
 
-interface RendererClass {
-	info: Json;
-	/** Of several fields, one value has a part for each. */
-	values: unknown[];
-}
-
 function numberIn(value: unknown): number | null {
 	return numberOf(typeof value === "string" && value.trim() !== "" ? Number(value) : value);
 }
 
-function classesOf({ type, classBreakInfos, uniqueValueInfos, uniqueValueGroups }: Json): RendererClass[] {
+/** Of several fields, one value has a part for each. */
+function classesOf({ type, classBreakInfos, uniqueValueInfos, uniqueValueGroups }: Json) {
 	const isRange = type === "classBreaks";
 	const infos = objectsIn(isRange ? classBreakInfos : uniqueValueInfos);
 	if (isRange) return infos.map((info) => ({ info, values: [info.classMaxValue] }));
@@ -169,12 +164,9 @@ function readBreaks(renderer: Json, drawn: Drawn, fields: Field[]): Renderer {
 	};
 }
 
-interface Drawn {
-	classes: (RendererClass & { drawing: Drawing })[];
-	default: Drawing | null;
-}
+type Drawn = ReturnType<typeof drawClasses>;
 
-function drawClasses(renderer: Json, legend: LegendEntry[], generic: string): Drawn {
+function drawClasses(renderer: Json, legend: LegendEntry[], generic: string) {
 	const { type, defaultSymbol, fieldDelimiter } = renderer;
 	const all = classesOf(renderer);
 	const defaultLabel = isObject(defaultSymbol) ? textOf(renderer.defaultLabel) : null;
