@@ -19,7 +19,7 @@ import { nameSource, withSource } from "../../../scripts/validate.ts";
 import { readTextIfThere } from "../../../store/files/files.ts";
 import { clientsWith } from "../ask.ts";
 import { checkLayer } from "../check-layer.ts";
-import { type Finding, isSick, mergeDescription, quote, resultOf } from "../finding.ts";
+import { type Finding, mergeDescription, quote, resultOf } from "../finding.ts";
 import {
 	layersAtOnce,
 	pathInLayers,
@@ -159,11 +159,9 @@ const watchServices = createRun("watch-services", async ({ read, environment, io
 	const { clients, publicUrl, all: registered, owners, layers } = opened;
 	const all = await watchAll(layers, clients, publicUrl);
 	const states = new Map(all.map((layer) => [layer.smallkey, resultOf(layer)]));
-	const health = await writeHealth(folder, states, registered, io.now());
-	if (textFile !== undefined) {
-		const sick = all.map((layer) => ({ ...layer, findings: layer.findings.filter(isSick) }));
-		await writeFile(textFile, refreshText(sick, { health, week: weekOf(io.now()) }, owners));
-	}
+	const week = weekOf(io.now());
+	const health = await writeHealth(folder, states, registered, week);
+	if (textFile !== undefined) await writeFile(textFile, refreshText(all, { health, week }, owners));
 	const results = [...states.values()];
 	const counts = (["well", "wrong", "down", "empty", "blocked"] as const).map(
 		(state) => `${results.filter((result) => (result?.state ?? "well") === state).length} ${state}`,

@@ -10,7 +10,6 @@ import {
 	healthText,
 	parseHealth,
 	updateHealth,
-	weekOf,
 	weeksSince,
 } from "../../../registry/health.ts";
 import {
@@ -24,7 +23,7 @@ import { nameOf, type Owners, ownersOf, ownersPath, parseOwners } from "../../..
 import { langs, layerPath } from "../../../registry/smallkey.ts";
 import { code, counted, groupBy, linesWithin, plain } from "../../../registry/untrusted-text.ts";
 import { readTextIfThere } from "../../../store/files/files.ts";
-import { type Finding, resultOf } from "../finding.ts";
+import { type Finding, isSick, resultOf } from "../finding.ts";
 import { watchLayer } from "../layer.ts";
 import type { Clients } from "../wms/read-capabilities.ts";
 
@@ -92,12 +91,12 @@ export async function writeHealth(
 	folder: string,
 	results: ReadonlyMap<string, CheckResult | null>,
 	all: readonly CheckedLayer[],
-	now: Date,
+	week: string,
 ): Promise<Health> {
 	const path = pathInLayers(healthPath);
 	const before = parseHealth(await readTextIfThere(join(folder, path)));
 	const registered = new Set(all.map(({ smallkey }) => smallkey));
-	const health = updateHealth(before, results, weekOf(now), (smallkey) => registered.has(smallkey));
+	const health = updateHealth(before, results, week, (smallkey) => registered.has(smallkey));
 	const text = healthText(health);
 	placeFile(folder, path, text === null ? null : Buffer.from(text));
 	return health;
@@ -113,6 +112,7 @@ export function refreshText(
 	owners: Owners | null,
 ): string {
 	const sick = layers
+		.map((layer) => ({ ...layer, findings: layer.findings.filter(isSick) }))
 		.filter(({ findings }) => findings.length > 0)
 		.map((layer) => {
 			const names = owners && ownersOf(owners, layerPath(layer.smallkey)).map(nameOf).map(code);
