@@ -100,11 +100,10 @@ export const oddService = "/arcgis/rest/services/Odd/MapServer";
 export function serveOdd(peer: Peer, ...ids: number[]): void {
 	const answerOf = arcgis({ "Odd/MapServer": ids.map((id) => ({ id, name: "Stations" })) });
 	const headers = { "Content-Type": "application/json", "Access-Control-Allow-Origin": "*" };
-	peer.routes.clear();
-	for (const path of ["", "/legend", ...ids.flatMap((id) => [`/${id}`, `/${id}/query`])])
-		peer.on(oddService + path, ({ url = "" }, response) => {
-			response.writeHead(200, headers).end(JSON.stringify(answerOf(new URL(url, peer.origin))?.json));
-		});
+	peer.otherwise = ({ url = "" }, response) => {
+		const { json = {} } = answerOf(new URL(url, peer.origin)) ?? {};
+		response.writeHead(200, headers).end(JSON.stringify(json));
+	};
 }
 
 export interface WmsLayer {
