@@ -1,5 +1,4 @@
-import { copyFile, writeFile } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { resolveCommit } from "../../publish/collect.ts";
 import { linesOf } from "../../registry/json.ts";
 import {
@@ -15,8 +14,8 @@ import { maxBytesOf, warningsOf } from "../../registry/registration.ts";
 import { descriptionPath, layerPath, parseLayerPath } from "../../registry/smallkey.ts";
 import { textIn } from "../../registry/texts.ts";
 import { groupBy } from "../../registry/untrusted-text.ts";
-import { ifThere, withTemporaryFolder } from "../../store/files/files.ts";
-import { GitFailure, gitText, runGit } from "../../store/git/commands/run.ts";
+import { withTemporaryFolder } from "../../store/files/files.ts";
+import { GitFailure, gitText, withQuarantine } from "../../store/git/commands/run.ts";
 import {
 	diffTree,
 	findTooMany,
@@ -27,7 +26,6 @@ import {
 } from "../../store/git/commands/tree.ts";
 
 interface Merge {
-	repository: string;
 	/** In git's order. If it cannot be merged: what the head changes since its merge base. */
 	changed: PathChange[];
 	/** Why it cannot be merged, in one line; null if it can. */
@@ -54,28 +52,26 @@ export async function withMerge<Result>(
 	const tooMany = await findTooMany(repository, head);
 	if (tooMany !== null) throw new Error(tooMany);
 	const [fork = "", ...others] = bases.split("\n");
-	const run = async (obstacle: string | null, folder = repository, from = fork, to = head) =>
-		task({ repository: folder, changed: await diffTree(folder, from, to, ":/"), obstacle });
+	const run = async (obstacle: string | null, from = fork, to = head) =>
+		task({ changed: await diffTree(repository, from, to, ":/"), obstacle });
 	if (others.length > 0)
 		return run(
 			`${others.length + 1} merge bases, so its merge may write what GitHub does not list: put its changes on a new branch`,
 		);
 	if (fork === base) return run(null);
-	return withTemporaryFolder("fragment-publisher-merge-", async (folder) => {
-		await borrowObjects(repository, folder);
-		const tree = await mergeTrees(folder, base, head);
-		return tree === null ? run(conflictObstacle) : run(null, folder, base, tree);
+	const objects = resolve(repository, await gitText(repository, ["rev-parse", "--git-path", "objects"]));
+	return withTemporaryFolder("fragment-publisher-merge-", (folder) => {
+		const quarantine = {
+			GIT_QUARANTINE_PATH: folder,
+			GIT_OBJECT_DIRECTORY: folder,
+			// A path in quotes may have a colon (git(1)).
+			GIT_ALTERNATE_OBJECT_DIRECTORIES: JSON.stringify(objects),
+		};
+		return withQuarantine(quarantine, async () => {
+			const tree = await mergeTrees(repository, base, head);
+			return tree === null ? run(conflictObstacle) : run(null, base, tree);
+		});
 	});
-}
-
-/** Makes a bare repository that reads the objects of another one, and writes its own. */
-async function borrowObjects(repository: string, folder: string): Promise<void> {
-	const placeOf = async (name: string) =>
-		resolve(repository, await gitText(repository, ["rev-parse", "--git-path", name]));
-	await runGit(folder, ["init", "--quiet", "--bare", "--template=", "."]);
-	await writeFile(join(folder, "objects/info/alternates"), `${await placeOf("objects")}\n`);
-	const shallow = await placeOf("shallow");
-	await ifThere(shallow, copyFile(shallow, join(folder, "shallow")));
 }
 
 /** Writes the tree of a merge into the repository. @returns its id; null if there is a conflict */
@@ -96,10 +92,10 @@ export async function mergeTrees(repository: string, base: string, head: string)
  */
 export async function readChanges(repository: string, base: string, head: string) {
 	const [baseId, headId] = [await resolveCommit(repository, base), await resolveCommit(repository, head)];
-	return withMerge(repository, baseId, headId, (merge) => changesOf(merge, baseId));
+	return withMerge(repository, baseId, headId, (merge) => changesOf(repository, merge, baseId));
 }
 
-async function changesOf({ repository, changed, obstacle }: Merge, base: string) {
+async function changesOf(repository: string, { changed, obstacle }: Merge, base: string) {
 	const isLayers = ({ path }: PathChange) => path === "layers" || path.startsWith("layers/");
 	const inLayers = changed.filter(isLayers);
 	const paths = inLayers.map(({ path }) => path);
