@@ -5,10 +5,10 @@ import { type Io, WrongError } from "../../api/configuration.ts";
 import { type Review, servedRef } from "../../api/service/repository.ts";
 import { parseLayerPath } from "../../registry/smallkey.ts";
 import { GitFailure, gitText, runGit } from "../../store/git/commands/run.ts";
-import { diffTree } from "../../store/git/commands/tree.ts";
+import { diffTree, readEntries } from "../../store/git/commands/tree.ts";
 import { messageOf, type OpenRepair, readOpen, subjectOf } from "../../store/git/review-branches.ts";
 import { importCommit } from "../../store/git/writer.ts";
-import { declinedFolder, mainTrailer, repairBranch } from "../../store/store.ts";
+import { declinedFolder, mainTrailer, repairBranch, serviceIdentity } from "../../store/store.ts";
 import { mergeTrees } from "./layer-changes.ts";
 
 /** While other processes move the branch. */
@@ -203,14 +203,12 @@ export async function choosePart<Whole extends Review>(
 
 /** Writes a commit of some layers of a repair, with the evidence for them. */
 async function partOf(repository: string, repair: OpenRepair, smallkeys: string[]) {
-	const base = `${repair.commit}^`;
+	const from = `${repair.commit}^`;
 	const isPart = (smallkey = "") => smallkeys.includes(smallkey);
-	const edits = [];
-	for (const { path } of await diffTree(repository, base, repair.commit, "layers"))
-		if (isPart(parseLayerPath(path)?.smallkey)) {
-			const text = await runGit(repository, ["cat-file", "blob", `${repair.commit}:${path}`]);
-			edits.push({ path, text: text.toString("utf8") });
-		}
+	const changes = await diffTree(repository, from, repair.commit, "layers");
+	const chosen = changes.filter(({ path }) => isPart(parseLayerPath(path)?.smallkey));
+	const files = await readEntries(repository, chosen);
+	const edits = files.map(({ path, bytes }) => ({ path, text: new TextDecoder().decode(bytes) }));
 	const body = await gitText(repository, ["show", "-s", "--format=%B", repair.commit]);
 	// The evidence of each layer begins with a line that names it.
 	const text = body
@@ -221,8 +219,7 @@ async function partOf(repository: string, repair: OpenRepair, smallkeys: string[
 	const subject = subjectOf(smallkeys, repair.sure);
 	const evidence = repair.evidence.filter((_, at) => isPart(repair.smallkeys[at]));
 	const message = messageOf({ ...repair, subject, smallkeys, evidence }, text);
-	const author = await gitText(repository, ["show", "-s", "--format=%an <%ae> %at +0000", repair.commit]);
-	const from = await gitText(repository, ["rev-parse", base]);
+	const author = `${serviceIdentity} ${repair.timeMs / 1_000} +0000`;
 	const commit = await importCommit(repository, from, { author, committer: author, message, edits });
 	return { commit, branch: repairBranch(smallkeys[0] as string) };
 }
