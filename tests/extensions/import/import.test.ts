@@ -114,6 +114,24 @@ test("what is served afterwards is what the older service served, for documents 
 	assert.not("loading_mode" in english, "the older service counted the features");
 });
 
+test("of a damaged symbology, only the classes that are wrong are left out", async () => {
+	const { symbology } = release17.data.en as { symbology: { valueMaps: object[] } };
+	const damaged = {
+		...symbology,
+		valueMaps: [...symbology.valueMaps, { ...symbology.valueMaps[0], value: null }],
+	};
+	for (const [given, type, classes] of [
+		[damaged, "uniqueValue", 2],
+		[{ ...symbology, field1: null }, "simple", undefined],
+		[{ ...(release15.data.en as { symbology: object }).symbology, field: null }, "simple", undefined],
+	] as const) {
+		const node = { ...release17.data.en, symbology: given };
+		await prints(run({ docs: [{ ...release17, data: { ...release17.data, en: node, fr: node } }] }), 0);
+		const drawn = served("old-17", "en", "v1").symbology as Record<string, unknown>;
+		assert.equal([drawn.type, (drawn.valueMaps as object[] | undefined)?.length], [type, classes]);
+	}
+});
+
 test("documents of version 2.0 are served at v1 and v2 as they were, of every kind", async () => {
 	const docs = [release20, release20Wms, release20Many, release20Server, release20Whole];
 	const { stderr } = await prints(run({ docs }), 0, /^ +5 {2}layers$/m);
