@@ -60,8 +60,14 @@ export function within({ ask, read, mapWkid }: Clients, signal: AbortSignal): Cl
 	};
 }
 
-/** A `Trouble` for an exception and for any other document. */
-function parse(service: OgcService, parts: Parts, contentType: string, layers: readonly string[]) {
+/** @returns a `Trouble` for an exception and for any other document */
+export function parseCapabilities(
+	document: Uint8Array | Parts,
+	contentType: string,
+	service: OgcService,
+	layers: readonly string[] = [],
+): Promise<Capabilities | Trouble> {
+	const parts = document instanceof Uint8Array ? [document] : document;
 	return readCapabilities(service, parts, contentType, layers).catch((error: unknown) => {
 		if (!(error instanceof NotCapabilities)) throw error;
 		const { code, words } = error;
@@ -84,10 +90,10 @@ export function createReadCapabilities(ask: Ask): ReadCapabilities {
 	async function askCapabilities(service: OgcService, address: string, layers: readonly string[]) {
 		let result = null as Capabilities | Trouble | null;
 		const answer = await ask(address, undefined, async (parts, type) => {
-			result = await parse(service, parts, type, layers);
+			result = await parseCapabilities(parts, type, service, layers);
 		});
 		if (!answer.ok) throw answer;
-		result ??= await parse(service, [answer.bytes], answer.type, layers);
+		result ??= await parseCapabilities(answer.bytes, answer.type, service, layers);
 		if (result instanceof Trouble) throw result;
 		return result;
 	}
