@@ -128,7 +128,7 @@ const rows: [what: string, doors: string, files: Files, ...problems: string[]][]
 	["a file of 70 kB", "push", two(wms("two").padEnd(70_000)), "must have at most 65536 bytes"],
 	["a file in another folder", "validate", { "layers/xy/two.json": wms("two") }, "must be at layers/tw/two.json"],
 	["a symbolic link", "batch review", { "layers/tw/two.json": { link: "/etc/passwd" } }, notPlain],
-	["a service description that is none", "push review", { "layers/fe/feature.service.json": '{"en":1}' }, noDescription],
+	["a service description of another form", "push review", { "layers/fe/feature.service.json": '{"en":1}' }, noDescription],
 	["a service description without its layer", "build", { "layers/tw/two.service.json": "{}" }, "describes a layer that is not at layers/tw/two.json", noDescription],
 	["removed owners", "push review", { "layers/owners.json": null }, "must not be removed"],
 	["owners behind a link", "review", { "layers/owners.json": { link: "/etc/passwd" } }, notPlain],

@@ -163,7 +163,7 @@ export function createAddressBox(
 	}
 
 	function report({ kind, url }: ServiceAddress, first: NamedLayer, second: Twin | null): void {
-		const node = (address: string, { name, title }: NamedLayer) => {
+		const nodeOf = (address: string, { name, title }: NamedLayer) => {
 			const place = new URL(address);
 			if (kind === "feature" && name !== "") place.pathname += `/${name}`;
 			return {
@@ -172,9 +172,9 @@ export function createAddressBox(
 				service_name: title || undefined,
 			};
 		};
-		const known = node(url, first);
-		const other = second ? node(second.url, second.layer) : { ...known, service_name: undefined };
-		const [en, fr] = lang === "en" ? [known, other] : [other, known];
+		const node = nodeOf(url, first);
+		const other = second ? nodeOf(second.url, second.layer) : { ...node, service_name: undefined };
+		const [en, fr] = lang === "en" ? [node, other] : [other, node];
 		const document = { version: "1.0.0", payload_type: kind, en, fr };
 		choose(`${JSON.stringify(document, null, 2)}\n`, en.service_name ?? fr.service_name);
 	}

@@ -218,7 +218,7 @@ test("a write over a limit is 429 with Retry-After, and stores nothing", async (
 	const wrong = { ...(await signedWrite({ ...good, secret: "wrong" }, handlers.now)), address: "192.0.2.1" };
 	wait.sender = 30;
 	const statusOf = async (write: HandledWrite) => (await handleWrite(write, handlers.context)).status;
-	assert.is(await statusOf(wrong), 401, "nobody else uses up a sender's allowance");
+	assert.is(await statusOf(wrong), 401, "no other client uses up a sender's allowance");
 	assert.equal(punished, ["192.0.2.1"]);
 	await handlers.expect(201, { target: "/register/abc", body: manual, sender: "narrow" });
 	wait.address = 7;

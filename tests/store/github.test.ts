@@ -411,7 +411,7 @@ test("a review's branch that GitHub does not make is named, and nothing is commi
 	assert.is(await count(peer), before);
 });
 
-test("another writer moves the branch: both are kept, the edits decide anew", async ({ peer }) => {
+test("another writer moves the branch: both are kept, the edits decide again", async ({ peer }) => {
 	const run = () => peer.push(layerPath("meanwhile"), "theirs\n");
 	fault(peer, "PATCH", /refs/, { kind: "meanwhile", run }, 1);
 	const texts: unknown[] = [];

@@ -152,8 +152,8 @@ test("one picture: of the only entry of the legend, else its own or the default 
 	for (const [renderer, images, image, path] of rows) {
 		const { layer, findings } = await harvest({ layer: rendered(renderer), legend: images }, null, path);
 		const { type } = layer.renderer;
-		const found = [type, imageOf(layer.renderer as Drawing), findings];
-		assert.equal(found, ["simple", image, []], JSON.stringify(renderer));
+		const drawn = [type, imageOf(layer.renderer as Drawing), findings];
+		assert.equal(drawn, ["simple", image, []], JSON.stringify(renderer));
 	}
 });
 
@@ -191,7 +191,7 @@ function rendererText(renderer: Renderer): string {
 	const colourOf = (drawing: Drawing) =>
 		({ 136: "grey", 9: "default", 1: "red" })[imageOf(drawing).replace("drawn ", "")];
 	if (renderer.type === "simple") return `simple ${colourOf(renderer)}`;
-	for (const one of renderer.classes) assert.is(colourOf(one), "red");
+	for (const drawing of renderer.classes) assert.is(colourOf(drawing), "red");
 	if (renderer.type === "unique")
 		return [renderer.fields, ...renderer.classes.map(({ value }) => JSON.stringify(value))].join(" ");
 	const { field, min, classes } = renderer;

@@ -139,8 +139,8 @@ test("links are absolute where the request names its host or PUBLIC_URL is set, 
 });
 
 test("on a hosting of files every record is in a page of the crawlable catalogue", () => {
-	const own = { pages: pageSettings, isServed: false, commit: null, owners: () => [] };
-	const files = buildCatalogue(layers, null, { ...own, extensions: [records] });
+	const settings = { pages: pageSettings, isServed: false, commit: null, owners: () => [] };
+	const files = buildCatalogue(layers, null, { ...settings, extensions: [records] });
 	const { type, links } = JSON.parse(files.get("records/index.json") ?? "");
 	assert.is(type, "Collection");
 	const children = links.filter(({ rel }: { rel: string }) => rel === "child");

@@ -185,7 +185,7 @@ test("layers that are not named keep their state, a wrong file is named once, a 
 
 test("if no host can be reached, this machine is at fault and nothing is written", async () => {
 	await using other = await Peer.open();
-	for (const one of [peer, other]) serveLayer(one, { layer: 403 });
+	for (const server of [peer, other]) serveLayer(server, { layer: 403 });
 	assert.is((await run("watch-services")).code, 0, "one host alone says nothing about the connection");
 	const before = await health();
 	storeLayer(folder, other, "parks");
