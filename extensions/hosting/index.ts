@@ -6,19 +6,13 @@ const commands: readonly Command[] = [
 		name: "deploy",
 		purpose: "host",
 		summary: "put the build and the worker on Cloudflare",
-		load: async () => (await import("./commands/deploy.ts")).runs.deploy,
+		load: async () => (await import("./commands/deploy.ts")).run,
 	},
 	{
 		name: "verify",
 		purpose: "host",
 		summary: "check that a hosting serves the build",
 		load: async () => (await import("./commands/verify.ts")).run,
-	},
-	{
-		name: "workers",
-		purpose: "host",
-		summary: "serve as a Cloudflare Worker on this machine",
-		load: async () => (await import("./commands/deploy.ts")).runs.workers,
 	},
 	{
 		name: "backup",

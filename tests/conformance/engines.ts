@@ -1,14 +1,18 @@
 import type { ChildProcess } from "node:child_process";
 import { randomInt } from "node:crypto";
+import { existsSync } from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { isEngineInstalled } from "../../extensions/hosting/commands/deploy.ts";
+import { buildWorker, bundlePath } from "../../extensions/hosting/bundle.ts";
+import { bucketConfiguration, wranglerPath } from "../../extensions/hosting/commands/deploy.ts";
 import { build } from "../../publish/build.ts";
 import { layerPath } from "../../registry/smallkey.ts";
 import type { TargetName } from "../../registry/targets/facts.ts";
 import { targetNames } from "../../registry/targets/table.ts";
 import { writeHostingFiles } from "../../site/build/output.ts";
-import { root, ServerProcess, startWords } from "../helpers/process.ts";
+import { filesBelow } from "../../store/files/files.ts";
+import { root, ServerProcess } from "../helpers/process.ts";
 import { temporaryFolder, writeFiles } from "../helpers/world.ts";
 import { startPeer } from "../store/github-peer.ts";
 import { type Candidate, type Engine, senders } from "./engine.ts";
@@ -51,12 +55,30 @@ export async function buildDist(
 	return out;
 }
 
-export async function startWorkers(dist: string, words: string[], env: Record<string, string>) {
+/** Serves a build in Cloudflare's local runtime. @param hasBucket its files are objects of a local R2 bucket */
+export async function startWorkers(dist: string, hasBucket: boolean, env: Record<string, string>) {
 	const folder = await temporaryFolder();
-	const command = [...startWords("workers"), "--dist", dist, ...words];
-	const server = await ServerProcess.start({ DATA_DIR: folder.path, ...env }, root, command);
+	const persisted = join(folder.path, "state");
+	await buildWorker();
+	const args = [wranglerPath, "dev", bundlePath, "--no-bundle", "--local", "--persist-to", persisted];
+	args.push("--ip=127.0.0.1", "--port=0", "--inspector-port=0", "--show-interactive-dev-session=false");
+	if (hasBucket) {
+		const configuration = join(folder.path, "wrangler.jsonc");
+		await writeFile(configuration, await bucketConfiguration("fragments"));
+		await fillLocalBucket(configuration, join(persisted, "v3"), dist);
+		args.push("--config", configuration);
+	} else args.push("--assets", dist);
+	const own = { HOME: folder.path, TMPDIR: folder.path, WRANGLER_LOG_PATH: folder.path };
+	// The worker gets all variables of wrangler's process, as it gets those of its settings at Cloudflare.
+	const all = {
+		...own,
+		CLOUDFLARE_INCLUDE_PROCESS_ENV: "true",
+		CLOUDFLARE_CF_FETCH_ENABLED: "false",
+		...env,
+	};
+	const server = await ServerProcess.start(all, root, args);
 	return {
-		origin: new URL(server.url).origin,
+		origin: server.url,
 		log: () => server.output,
 		async stop() {
 			await server.stop();
@@ -65,7 +87,18 @@ export async function startWorkers(dist: string, words: string[], env: Record<st
 	};
 }
 
-const noEngine = (await isEngineInstalled())
+async function fillLocalBucket(configPath: string, persist: string, dist: string): Promise<void> {
+	const { getPlatformProxy } = await import(
+		join(root, "deploy/workers/node_modules/wrangler/wrangler-dist/cli.js")
+	);
+	const { env, dispose } = await getPlatformProxy({ configPath, persist: { path: persist } });
+	// The runtime's library cannot pass on a Buffer.
+	for (const path of filesBelow(dist))
+		await env.OBJECTS.put(path, new Uint8Array(await readFile(join(dist, path))));
+	await dispose();
+}
+
+const noEngine = existsSync(wranglerPath)
 	? null
 	: "workerd is not installed (npm ci --prefix deploy/workers)";
 
@@ -88,8 +121,7 @@ async function startOnWorkers(layers: ReadonlyMap<string, string>, hasBucket: bo
 	// One of the two engines is an App, whose key has many lines.
 	const { appId, privateKey } = peer.app;
 	const app = { GITHUB_APP_ID: appId, GITHUB_APP_PRIVATE_KEY: privateKey };
-	const words = hasBucket ? ["--objects"] : [];
-	const running = await startWorkers(await buildDist(layers, folder.path), words, {
+	const running = await startWorkers(await buildDist(layers, folder.path), hasBucket, {
 		SENDERS: JSON.stringify(senders),
 		GITHUB_REPOSITORY: peer.repository,
 		...(hasBucket ? app : { GITHUB_TOKEN: peer.token }),

@@ -180,7 +180,7 @@ export class ServerProcess implements AsyncDisposable {
 		await new Promise<void>((resolve, reject) => {
 			const take = (data: Buffer) => {
 				server.output += data;
-				const match = /^Serving (?:\d+ layers? )?at (\S+)$/m.exec(server.output);
+				const match = /(?:^Serving (?:\d+ layers? )?at|Ready on) (\S+)$/m.exec(server.output);
 				if (!match) return;
 				server.url = match[1] as string;
 				resolve();

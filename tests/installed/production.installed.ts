@@ -31,7 +31,7 @@ async function readCommands(): Promise<string[]> {
 /** Nothing is sent to Cloudflare, and the worker is the local one. */
 function asRun(command: string): string {
 	if (command.startsWith("npx fragment-publisher deploy"))
-		return `${command.replace("deploy", "deploy --dry-run")} && curl -sf -X POST "$HOOK/deployed"`;
+		return `${command.replace(" -- ", " -- --dry-run ")} && curl -sf -X POST "$HOOK/deployed"`;
 	if (command.endsWith("echo complete")) return command;
 	if (command.includes("npx fragment-publisher setup-github")) return `${command} || test $? -eq 1`;
 	return command.replaceAll(exampleAddress, '"$(cat worker-url)"');
@@ -106,7 +106,7 @@ const test = sharedSuite("docs/production.md", async (use) => {
 	use(() => worker?.stop());
 
 	async function startWorker(): Promise<void> {
-		worker = await startWorkers(dist, [], {
+		worker = await startWorkers(dist, false, {
 			SENDERS: await readFile(join(clone, ".data/senders.json"), "utf8"),
 			GITHUB_APP_PRIVATE_KEY: peer.app.privateKey,
 			GITHUB_APP_ID: peer.app.appId,

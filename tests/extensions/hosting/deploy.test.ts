@@ -1,37 +1,12 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { makeContext } from "../../../api/worker/bindings.ts";
-import { waitForAddress } from "../../../extensions/hosting/commands/deploy.ts";
-import { deploymentEnvironment, readSecretFiles } from "../../../extensions/hosting/deployment.ts";
+import { deploymentEnvironment, readSecretFiles } from "../../../extensions/hosting/commands/deploy.ts";
 import { runScript, warns } from "../../helpers/process.ts";
 import { folderSuite } from "../../helpers/world.ts";
 
 const test = folderSuite("npx fragment-publisher deploy");
-
-/** Of publish.yml: GitHub makes empty texts of them. */
-async function unsetSecrets(): Promise<Record<string, string>> {
-	const text = await readFile(".github/workflows/publish.yml", "utf8");
-	const names = Array.from(text.matchAll(/^ +([A-Z_]+): \$\{\{ secrets\./gm), ([, name]) => name as string);
-	assert.ok(names.includes("CLOUDFLARE_API_TOKEN"));
-	return Object.fromEntries(names.map((name) => [name, ""]));
-}
-
-test("more files than the plan takes are an error that names the way out", async ({ folder }) => {
-	const dist = join(folder, "dist");
-	await mkdir(join(dist, "v0.9/doc/en"), { recursive: true });
-	for (let index = 0; index <= 20_000; index += 1) await writeFile(join(dist, `v0.9/doc/en/k${index}`), "");
-	const { stdout, stderr } = await warns(runScript("deploy", ["--dist", dist, "--dry-run"]), 2, [
-		/dist: has 20,001 files, and Cloudflare's free plan takes 20,000 in one deployment/,
-		/--plan paid.* 100,000/,
-		/deploy\/fill-bucket.sh dist, then npx fragment-publisher deploy --objects/,
-	]);
-	assert.is(stdout, "", "nothing was begun");
-	const asWorkflow = await runScript("deploy", ["--dist", dist, "--dry-run"], await unsetSecrets());
-	assert.is(asWorkflow.stderr, stderr, "with no variable set in the repository");
-});
 
 test("wrong secrets are refused before anything is begun, and none is printed", async ({ folder }) => {
 	const path = join(folder, "file");
@@ -60,7 +35,7 @@ test("senders too large for one secret are split, and the worker joins them agai
 		names.map((id) => [id, { key: `the secret of the é sender ${id}`, name: "Énergie 🗺" }]),
 	);
 	await writeFile(path, JSON.stringify(senders, null, 2));
-	const secrets = await readSecretFiles([{ name: "SENDERS", path }], () => undefined);
+	const secrets = await readSecretFiles([{ name: "SENDERS", path }]);
 	assert.ok(secrets.size > 4, `${secrets.size} parts`);
 	for (const [name, text] of secrets) assert.ok(Buffer.byteLength(text) <= 5_000, name);
 	const read = (bindings: object) =>
@@ -70,7 +45,7 @@ test("senders too large for one secret are split, and the worker joins them agai
 	assert.equal([...read(Object.fromEntries(secrets))], [...whole]);
 	// The parts of an earlier deployment do not count.
 	await writeFile(path, JSON.stringify({ one: "the only one's secret" }));
-	const later = await readSecretFiles([{ name: "SENDERS", path }], () => undefined);
+	const later = await readSecretFiles([{ name: "SENDERS", path }]);
 	assert.equal([...read(Object.fromEntries([...secrets, ...later])).keys()], ["one"]);
 });
 
@@ -79,29 +54,6 @@ test("wrangler gets the variables that a deployment needs, and no other secret",
 	const secrets = { SENDERS: '{"a":"secret"}', GITHUB_TOKEN: "secret", AWS_SECRET_ACCESS_KEY: "secret" };
 	const others = { ...secrets, NODE_OPTIONS: "--require=./secret.js", npm_config_secret: "secret" };
 	assert.equal(deploymentEnvironment({ ...others, ...needed }), needed);
-});
-
-test("an engine that does not start is ended, also where it ignores that, and what it said is in the error", async () => {
-	const [printed, warned] = [[] as string[], [] as string[]];
-	const io = { print: (line: string) => printed.push(line), warn: (line: string) => warned.push(line) };
-	const start = async (code: string, limits?: { startMs: number; endMs: number }) => {
-		const engine = spawn(process.execPath, ["-e", code], { stdio: ["ignore", "pipe", "pipe"] });
-		await once(engine.stdout, "readable");
-		return waitForAddress(engine, io, limits).catch(({ message }: Error) => message);
-	};
-	const hangs =
-		'process.on("SIGTERM", () => {}); console.error("wrong"); console.log("odd"); setInterval(() => {}, 1_000)';
-	assert.is(
-		await start(hangs, { startMs: 100, endMs: 50 }),
-		"odd\nthe engine did not start: not within 0.1 s",
-	);
-	assert.is(
-		await start('console.log("no port"); process.exit(3)'),
-		"no port\nthe engine did not start: it ended with 3",
-	);
-	const ready = 'console.log("{\\"log\\":1}"); console.log("Ready on http://127.0.0.1:1")';
-	assert.is(await start(ready), "http://127.0.0.1:1");
-	assert.equal([printed, warned], [['{"log":1}'], ["wrong"]]);
 });
 
 test.run();

@@ -5,7 +5,7 @@ import { gzipSync } from "node:zlib";
 import { parse } from "jsonc-parser";
 import * as assert from "uvu/assert";
 import { defaultTimes } from "../../../api/node/exchange.ts";
-import { bundle } from "../../../extensions/hosting/deployment.ts";
+import { bundle } from "../../../extensions/hosting/bundle.ts";
 import { targetPath, targets } from "../../../registry/targets/table.ts";
 import { defaultLimits } from "../../../store/git/writer.ts";
 import { root } from "../../helpers/process.ts";
