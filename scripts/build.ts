@@ -1,10 +1,7 @@
-import { mkdir, writeFile } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { WrongError } from "../api/configuration.ts";
-import { targetNames } from "../registry/targets/table.ts";
 import { counted, plain } from "../registry/untrusted-text.ts";
 import { buildOutput, catalogueLine, checkOutput, updateChecksums } from "../site/build/output.ts";
-import { schemaFiles } from "../site/data/openapi.ts";
 import { createRun } from "./terminal/command-line.ts";
 import { nameSource, withSource } from "./validate.ts";
 
@@ -37,16 +34,4 @@ export const build = createRun("build", async ({ read, environment, io, extensio
 	if (catalogue) io.print(catalogueLine(catalogue));
 	if (problems.length > 0)
 		throw new WrongError(`${count}; those files are served in their last valid form, or not at all`);
-});
-
-export const schemas = createRun("schemas", async ({ read, io }) => {
-	const [{ out, url }] = await read((line) =>
-		line
-			.option("--out <dir>", "where to write", "dist/schemas")
-			.option("--url <url>", "where the paths of the service begin", "/"),
-	);
-	await mkdir(out, { recursive: true });
-	const files = schemaFiles(targetNames, url);
-	for (const [name, text] of files) await writeFile(join(out, name), text);
-	io.print(`${counted(files.size, "file")} in ${out}`);
 });

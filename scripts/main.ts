@@ -119,7 +119,6 @@ const loads = {
 	build: async () => (await import("./build.ts")).build,
 	serve: async () => (await import("./serve.ts")).serve,
 	sender: async () => (await import("./sender.ts")).sender,
-	schemas: async () => (await import("./build.ts")).schemas,
 };
 
 function command(name: keyof typeof loads, purpose: Purpose, summary: string): AppCommand {
@@ -135,7 +134,6 @@ const coreCommands = [
 	command("build", "host", "render every fragment as a static file"),
 	command("serve", "operate", "serve on this machine"),
 	command("sender", "operate", "add, change and remove senders, who may publish"),
-	command("schemas", "develop", "write the JSON Schemas and the OpenAPI document"),
 ];
 
 export function commandsOf(

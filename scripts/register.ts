@@ -1,18 +1,16 @@
 import { join } from "node:path";
-import type { Command } from "@commander-js/extra-typings";
+import pMap from "p-map";
 import { type Environment, type Io, WrongError } from "../api/configuration.ts";
 import { putEdits } from "../api/register.ts";
 import { openStore } from "../api/service/data-dir.ts";
 import { readConfiguration } from "../api/service/settings.ts";
-import { mapWithProgress } from "../publish/build.ts";
 import { collectFolder } from "../publish/collect.ts";
 import { judgeChange, type LayerFile, problemLine } from "../registry/judge.ts";
 import type { Registration } from "../registry/registration.ts";
 import { folderOf, isOtherFile } from "../registry/smallkey.ts";
 import { textsOf } from "../registry/texts.ts";
 import { counted, plain } from "../registry/untrusted-text.ts";
-import { type Commit, isRefusal, type Meta, type Reader, type Store } from "../store/store.ts";
-import { comparisonOf, printComparison } from "./send/comparison.ts";
+import { type Commit, isRefusal, type Meta, type Store } from "../store/store.ts";
 import { registerMany } from "./send/send-batch.ts";
 import {
 	createRun,
@@ -24,115 +22,69 @@ import {
 } from "./terminal/command-line.ts";
 
 const registerHelp = `
-With --url each layer is a signed PUT to that service, with a commit of its own; the secret is found as for put. Without it
-all are one commit in GITHUB_REPOSITORY where that is set, else in the repository in DATA_DIR, on which no service may run.
-All files are checked first. With --url a request that is not served is sent again for half a minute.
-What is stored already is skipped: after an interruption, run the same again. --remove-others removes from the service, once all
-files are accepted, the layers of --owned that the folder does not have. It lists them, and asks. Without --remove-at-most it
-removes at most 10, and at most a tenth of those that match (or 2).`;
-
-const declare = (line: Command) =>
-	line
-		.argument("<dir>", "a folder of <smallkey>.json, or of <ab>/<smallkey>.json as in layers/")
-		.option("--dry-run", "only list what would be added, changed and removed", false)
-		.option("--partial", "leave wrong files out, and end with 1; nothing is removed", false)
-		.option("--review", "leave them on a branch for a reviewer; on GitHub with a pull request", false)
-		.option("--review-name <name>", "for a reviewer: all of this name are one review", parseReviewName)
-		.option("--url <url>", "send them, signed, to the service with its base path", parseUrl)
-		.option("--sender <id>", "who signs, or who the commit names as its author (operator)", parseSenderId)
-		.option("--remove-others", "with --url: then remove the layers that the folder does not have", false)
-		.option("--remove-at-most <n>", "the most layers that --remove-others may remove", parseCount)
-		.option("--owned <glob...>", "the smallkeys that --remove-others may remove, such as 'nrcan-*'")
-		.option("--yes", "with --remove-others: do not ask", false)
-		.option("--json", "with --url or --dry-run: print the result as JSON", false)
-		.addHelpText("after", registerHelp);
-
-type RegisterOptions = ReturnType<ReturnType<typeof declare>["opts"]>;
+All files are checked first. With --url each layer is a signed PUT to that service, sent again for half a minute while it is not
+served; the secret is found as for put. Without it all are one commit in GITHUB_REPOSITORY where that is set, else in the
+repository in DATA_DIR, on which no service may run. After an interruption, run the same again.
+--remove-others lists what it removes, once all files are accepted, and asks.`;
 
 export const register = createRun("register", async ({ read, environment, io }) => {
-	const [options, folder] = await read(declare);
-	checkOptions(options);
-	const { url, partial, owned = [], yes, removeAtMost: maxRemoved } = options;
-	const { registrations, problems } = await readBatch(folder);
-	for (const problem of problems) io.warn(plain(problem));
-	const isComplete = problems.length === 0;
-	if (!isComplete && !partial) throw nothingWritten(problems);
-	const removal = options.removeOthers ? { owned, yes, maxRemoved, isComplete } : null;
-	const code = url
-		? await registerMany(registrations, { ...options, url }, removal, environment, io)
-		: await registerInStore(registrations, options, environment, io);
-	return isComplete ? code : Math.max(code, exitCodes.wrong);
-});
-
-function checkOptions(options: RegisterOptions): void {
-	const { url, dryRun, review, json, removeOthers, owned = [], removeAtMost } = options;
-	if (review && url)
-		throw new Error(
-			"--review: with --url the service decides who needs a reviewer; --review-name groups them",
-		);
-	if (!url && (removeOthers || (json && !dryRun))) throw new Error("--remove-others, --json: are for --url");
+	const [options, folder] = await read((line) =>
+		line
+			.argument("<dir>", "a folder of <smallkey>.json, or of <ab>/<smallkey>.json as in layers/")
+			.option("--review-name <name>", "for a reviewer: all of this name are one review", parseReviewName)
+			.option("--url <url>", "send them, signed, to the service with its base path", parseUrl)
+			.option("--sender <id>", "who signs, or who the commit names as its author (operator)", parseSenderId)
+			.option("--remove-others", "with --url: then remove the layers that the folder does not have", false)
+			.option("--remove-at-most <n>", "instead of 10, or a tenth of those that match (or 2)", parseCount)
+			.option("--owned <glob...>", "the smallkeys that --remove-others may remove, such as 'nrcan-*'")
+			.option("--yes", "with --remove-others: do not ask", false)
+			.option("--json", "with --url: print the result as JSON", false)
+			.addHelpText("after", registerHelp),
+	);
+	const { url, removeOthers, owned = [], yes, removeAtMost: maxRemoved, json } = options;
+	if (!url && (removeOthers || json)) throw new Error("--remove-others, --json: are for --url");
 	if (removeOthers !== owned.length > 0)
 		throw new Error("--remove-others: needs --owned with globs of your smallkeys, and --owned needs it");
-	if (removeAtMost !== undefined && !removeOthers)
-		throw new Error("--remove-at-most: is for --remove-others");
+	const { registrations, problems } = await readBatch(folder);
+	if (problems.length > 0) throw nothingWritten(problems, io);
+	const others = removeOthers ? { owned, yes, maxRemoved } : null;
+	if (url) return registerMany(registrations, { ...options, url }, others, environment, io);
+	const { sender = "operator", reviewName } = options;
+	return registerInStore(registrations, { sender, reviewName }, environment, io);
+});
+
+function nothingWritten(problems: readonly string[], io: Io): WrongError {
+	for (const problem of problems) io.warn(plain(problem));
+	return new WrongError(`${counted(problems.length, "problem")}; nothing was written`);
 }
 
-function nothingWritten(problems: readonly string[]): WrongError {
-	return new WrongError(`${counted(problems.length, "problem")}; nothing was written`);
+interface BatchOptions {
+	sender: string;
+	reviewName?: string | undefined;
 }
 
 async function registerInStore(
 	registrations: ReadonlyMap<string, Registration>,
-	{ sender = "operator", review, reviewName, partial, dryRun, json }: RegisterOptions,
+	options: BatchOptions,
 	environment: Environment,
 	io: Io,
 ): Promise<number> {
 	const { store, place, close } = await openStore(readConfiguration(environment));
 	try {
-		if (dryRun) {
-			const { verbs, errors } = await decideBatch(store, registrations);
-			printComparison(comparisonOf(verbs), json, io);
-			for (const error of textsOf(errors)) io.warn(plain(error));
-			return errors.length > 0 ? exitCodes.wrong : exitCodes.done;
-		}
-		const isReview = review || reviewName !== undefined;
-		const how = { sender, time: io.now().getTime(), review: isReview, reviewName, partial };
-		const outcome = await storeBatch(store, registrations, how);
-		for (const text of isRefusal(outcome) ? outcome.errors : outcome.refused) io.warn(plain(text));
-		if (isRefusal(outcome)) throw nothingWritten(outcome.errors);
-		const { changed, commit, refused } = outcome;
-		const unchanged = registrations.size - changed - refused.length;
-		io.print(`${changed} registered, ${unchanged} stored already, in ${place}`);
+		const outcome = await storeBatch(store, registrations, { ...options, time: io.now().getTime() });
+		if (isRefusal(outcome)) throw nothingWritten(outcome.errors, io);
+		const { changed, commit } = outcome;
+		io.print(`${changed} registered, ${registrations.size - changed} stored already, in ${place}`);
 		if (commit.changed) io.print(`commit ${commit.commit}`);
 		if (commit.branch) io.print(`branch ${commit.branch}`);
 		if (commit.pullRequest) io.print(`pull request ${commit.pullRequest}`);
-		return refused.length > 0 ? exitCodes.wrong : exitCodes.done;
+		return exitCodes.done;
 	} finally {
 		await close();
 	}
 }
 
 export const maxConcurrent = 32;
-
-async function decideBatch(now: Reader, registrations: ReadonlyMap<string, Registration>) {
-	const decide = async ([smallkey, registration]: [string, Registration]) => {
-		const edits = await putEdits(now, smallkey, registration, "text");
-		const verb = isRefusal(edits)
-			? null
-			: edits.length === 0
-				? "unchanged"
-				: (await now.ids(smallkey))
-					? "changed"
-					: "added";
-		return { smallkey, verb, edits } as const;
-	};
-	const decided = await mapWithProgress(registrations, "comparing", maxConcurrent, decide);
-	return {
-		verbs: decided.map(({ smallkey, verb }) => [smallkey, verb] as const),
-		edits: decided.flatMap(({ edits }) => (isRefusal(edits) ? [] : edits)),
-		errors: decided.flatMap(({ edits }) => (isRefusal(edits) ? edits.errors : [])),
-	};
-}
 
 /**
  * `<smallkey>.json`, or `<ab>/<smallkey>.json`; sorted, with one line for each problem.
@@ -164,30 +116,34 @@ export async function readBatch(folder: string) {
 	};
 }
 
-/** In one commit; without `partial` all or none. What is stored already is skipped. */
+/** All or none, in one commit. What is stored already is skipped. */
 export async function storeBatch(
 	store: Store,
 	registrations: ReadonlyMap<string, Registration>,
-	how: { sender: string; time: number; review: boolean; reviewName?: string | undefined; partial?: boolean },
-): Promise<{ changed: number; commit: Commit; refused: string[] } | { errors: string[] }> {
-	const { sender, time, review, reviewName, partial = false } = how;
+	{ sender, time, reviewName }: BatchOptions & { time: number },
+): Promise<{ changed: number; commit: Commit } | { errors: string[] }> {
 	let changed = 0;
-	let refused: string[] = [];
-	const meta = batchMeta(`register a batch of ${counted(registrations.size, "layer")}`, sender, time, review);
+	const subject = `register a batch of ${counted(registrations.size, "layer")}`;
+	const review = reviewName === undefined ? {} : { review: true, reviewName };
 	const outcome = await store.change(
 		async (now) => {
-			const { verbs, edits, errors } = await decideBatch(now, registrations);
-			if (errors.length > 0 && !partial) return { status: 409, errors };
-			refused = textsOf(errors);
-			changed = verbs.filter(([, verb]) => verb !== null && verb !== "unchanged").length;
-			return edits;
+			const decided = await pMap(
+				registrations,
+				([smallkey, registration]) => putEdits(now, smallkey, registration, "text"),
+				{ concurrency: maxConcurrent },
+			);
+			const errors = decided.flatMap((edits) => (isRefusal(edits) ? edits.errors : []));
+			if (errors.length > 0) return { status: 409, errors };
+			const edits = decided.flatMap((edits) => (isRefusal(edits) ? [] : [edits]));
+			changed = edits.filter(({ length }) => length > 0).length;
+			return edits.flat();
 		},
-		{ ...meta, ...(reviewName !== undefined && { reviewName }) },
+		{ ...batchMeta(subject, sender, time), ...review },
 	);
-	return isRefusal(outcome) ? { errors: textsOf(outcome.errors) } : { changed, commit: outcome, refused };
+	return isRefusal(outcome) ? { errors: textsOf(outcome.errors) } : { changed, commit: outcome };
 }
 
-export function batchMeta(subject: string, sender: string, time: number, review = false): Meta {
+export function batchMeta(subject: string, sender: string, time: number): Meta {
 	const trailers = [["Sender", sender]] as const;
-	return { smallkey: null, author: sender, time, subject, trailers, request: null, review };
+	return { smallkey: null, author: sender, time, subject, trailers, request: null, review: false };
 }

@@ -1,7 +1,6 @@
 import { InvalidArgumentError } from "commander";
 import type { Environment, Io } from "../api/configuration.ts";
 import type { Sender } from "../api/senders.ts";
-import { isFolderLocked } from "../api/service/lock.ts";
 import {
 	addSender,
 	changeSender,
@@ -52,7 +51,7 @@ class SendersFile {
 	readonly #place: string;
 
 	constructor(
-		readonly environment: Environment,
+		environment: Environment,
 		readonly io: Io,
 	) {
 		this.#dataDir = readConfiguration({ DATA_DIR: environment.DATA_DIR }).dataDir;
@@ -68,14 +67,12 @@ class SendersFile {
 		await addSender(this.#dataDir, id, fields);
 		const call = `npx fragment-publisher sender show ${id} --secret`;
 		this.io.print(`${id} is in ${this.#place}; ${call} prints its secret`);
-		await this.#printService();
 	}
 
 	async change(id: string, options: RightsOptions): Promise<void> {
 		const fields = fieldsOf(options);
 		await changeSender(this.#dataDir, id, (before) => ({ ...before, ...fields }));
 		await this.show(id);
-		await this.#printService();
 	}
 
 	async rotate(id: string, keepMs: number | undefined): Promise<void> {
@@ -86,7 +83,6 @@ class SendersFile {
 		});
 		const state = until ? `valid until ${until}` : "invalid";
 		this.io.print(`${id} has a new secret in ${this.#place}, and the previous one is ${state}`);
-		await this.#printService();
 	}
 
 	async remove(id: string): Promise<void> {
@@ -94,24 +90,15 @@ class SendersFile {
 		this.io.print(`${id} is no longer in ${this.#place}`);
 		if ((await readAllSenders(this.#dataDir)).size === 0)
 			this.io.warn("warning: it was the last sender: no one can publish");
-		await this.#printService();
 	}
 
 	async list(): Promise<void> {
-		const senders = [...(await readAllSenders(this.#dataDir)).values()];
-		for (const text of listLines(senders)) this.io.print(text);
+		for (const sender of (await readAllSenders(this.#dataDir)).values()) this.io.print(senderLine(sender));
 	}
 
 	async show(id: string, isSecretOnly = false): Promise<void> {
 		const sender = await readSender(this.#dataDir, id);
-		this.io.print(isSecretOnly ? sender.secret : senderLines(sender, this.#place).join("\n"));
-	}
-
-	async #printService(): Promise<void> {
-		const { io, environment } = this;
-		if (environment.SENDERS) io.print("SENDERS is set: a service with this setting does not read the file");
-		else if (!(await isFolderLocked(this.#dataDir))) io.print(`no service runs in ${this.#dataDir} now`);
-		else io.print(`the service that runs in ${this.#dataDir} applies the change within a second`);
+		this.io.print(isSecretOnly ? sender.secret : senderLine(sender));
 	}
 }
 
@@ -150,30 +137,18 @@ export const sender = createRun("sender", async ({ read, environment, io }) => {
 			.action((id, { secret }) => file.show(id, secret));
 		return line;
 	});
+	if (environment.SENDERS)
+		io.warn("SENDERS is set: a service with this setting does not read the senders file");
 });
 
-function layersOf({ smallkeys }: Sender): string {
-	return smallkeys === null ? "all layers" : smallkeys.join(" ") || "no layer";
-}
-
-function listLines(senders: readonly Sender[]): string[] {
-	const width = Math.max(0, ...senders.map(({ id }) => id.length)) + 2;
-	return senders.map((sender) => {
-		const { id, review, previous, contact } = sender;
-		const parts = [layersOf(sender), review && "with review", previous && "two secrets", contact];
-		return `${id.padEnd(width)}${parts.filter(Boolean).join(", ")}`;
-	});
-}
-
-function senderLines(sender: Sender, place: string): string[] {
-	const { id, review, previous, name, contact } = sender;
-	const until = previous?.until?.toISOString() ?? "it is removed from the file";
-	return [
-		`id         ${id}`,
-		`layers     ${layersOf(sender)}`,
-		`review     ${review ? "its changes wait for a reviewer" : "no"}`,
-		`secret     in ${place}${previous ? `; the previous one is valid until ${until}` : ""}`,
-		...(name ? [`name       ${typeof name === "string" ? name : `${name.en} · ${name.fr}`}`] : []),
-		...(contact ? [`contact    ${contact}`] : []),
+function senderLine({ id, smallkeys, review, previous, name, contact }: Sender): string {
+	const until = previous && (previous.until?.toISOString() ?? "it is removed from the file");
+	const parts = [
+		smallkeys === null ? "all layers" : smallkeys.join(" ") || "no layer",
+		review && "with review",
+		until && `previous secret valid until ${until}`,
+		typeof name === "string" ? name : name && `${name.en} · ${name.fr}`,
+		contact,
 	];
+	return `${id}  ${parts.filter(Boolean).join(", ")}`;
 }

@@ -73,33 +73,26 @@ function welcome(
 	url: string,
 	service: Pick<Service, "layers" | "place" | "welcome">,
 	{ senders, place, created }: Awaited<ReturnType<typeof readSenders>>,
-	configuration: Configuration,
+	{ basePath, dataDir, isTrial }: Configuration,
 ): string {
 	const layers = service.layers();
-	const id = [...senders.keys()][0] ?? "publisher";
-	const base = `${url}${configuration.basePath}`;
-	const inFile = place !== "SENDERS";
-	const where = inFile ? `DATA_DIR=${shellWord(configuration.dataDir)} ` : "";
-	const example = shellWord(relative(process.cwd(), exampleLayer));
-	const asks = inFile ? "" : ` (it asks for the secret where SENDERS is not set)`;
+	const base = `${url}${basePath}`;
 	const lines = [
 		`Serving ${counted(layers, "layer")} at ${base}`,
 		`Layers: ${service.place}`,
 		...service.welcome(base),
 	];
-	if (senders.size === 0) {
-		const way = inFile
-			? `${where}npx fragment-publisher sender add`
-			: "leave SENDERS unset, or name a sender in it";
-		return [...lines, `Senders: none in ${place}, so no one can publish: ${way}`, ""].join("\n");
-	}
+	const [id] = senders.keys();
+	if (id === undefined) return [...lines, `Senders: none in ${place}, so no one can publish`, ""].join("\n");
 	lines.push(`Senders: ${place}${created ? `, created now with the sender ${created}` : ""}`, "");
-	if (layers > 0 && !configuration.isTrial) return lines.join("\n");
+	if (layers > 0 && !isTrial) return lines.join("\n");
+	const where = place === "SENDERS" ? "" : `DATA_DIR=${shellWord(dataDir)} `;
+	const put = `npx fragment-publisher put my-layer ${shellWord(relative(process.cwd(), exampleLayer))}`;
 	return [
 		...lines,
-		`Register a first layer, and read it back${asks}:`,
+		"Register a first layer, and read it back:",
 		"",
-		`  ${where}npx fragment-publisher put my-layer ${example} --url ${base} --sender ${id} && curl ${base}/v0.9/doc/en/my-layer`,
+		`  ${where}${put} --url ${base} --sender ${id} && curl ${base}/v0.9/doc/en/my-layer`,
 		"",
 	].join("\n");
 }

@@ -13,9 +13,8 @@ import {
 } from "../registry/judge.ts";
 import { ownersPath } from "../registry/owners.ts";
 import { warningsOf } from "../registry/registration.ts";
-import { descriptionPath, fileName, layerPath } from "../registry/smallkey.ts";
+import { descriptionPath, layerPath } from "../registry/smallkey.ts";
 import { counted, plain } from "../registry/untrusted-text.ts";
-import { GitFailure, runGit } from "../store/git/commands/run.ts";
 import { createRun, exitCodes } from "./terminal/command-line.ts";
 
 const layersOption = new Option("--layers <dir>", "a folder of layers (layers of this checkout)").conflicts(
@@ -63,11 +62,11 @@ async function readFileNamed(name: string): Promise<NamedFile> {
 type Checked = Record<"problems" | "warnings", readonly FileProblem[]>;
 
 /** By the rules for writes. Files in a folder `layers` are judged together with the others there. */
-async function checkFiles(files: readonly NamedFile[]): Promise<Checked> {
+function checkFiles(files: readonly NamedFile[]): Checked {
 	const isPlaced = ({ path }: LayerFile) => path.startsWith("layers/");
 	const placed = files.filter(isPlaced);
 	const alone = files.filter((file) => !isPlaced(file));
-	const checks = [checkWritten(placed, await namesBefore(placed)), ...alone.map(checkAlone)];
+	const checks = [checkWritten(placed, namesBeside(placed)), ...alone.map(checkAlone)];
 	const all = (list: keyof Checked) => checks.flatMap((checked) => checked[list]);
 	return { problems: all("problems"), warnings: all("warnings") };
 }
@@ -94,26 +93,14 @@ function checkAll(files: readonly LayerFile[]): Checked {
 	return { problems: [...stored.problems, ...checkWritten(owners, () => []).problems], warnings: [] };
 }
 
-/** The names beside the files, which are new unless the last commit has them. */
-async function namesBefore(files: readonly NamedFile[]): Promise<NamesBefore> {
+/** The other names in their folders: the files themselves count as new. */
+function namesBeside(files: readonly NamedFile[]): NamesBefore {
 	const paths = new Set(files.map(({ path }) => path));
-	const before: { path: string }[] = [];
-	for (const [name, path] of new Map(files.map((file) => [dirname(file.name), dirname(file.path)]))) {
-		const committed = new Set(await committedNames(name));
-		const beside = readdirSync(name).map((file) => ({ path: `${path}/${file}` }));
-		before.push(...beside.filter((entry) => !paths.has(entry.path) || committed.has(fileName(entry.path))));
-	}
-	return namesOf(before);
-}
-
-/** None outside a repository, or without a commit. @throws {GitFailure} */
-async function committedNames(folder: string): Promise<string[]> {
-	const listing = runGit(folder, ["ls-tree", "-z", "--name-only", "HEAD", "./"]);
-	const output = await listing.catch((error: unknown) => {
-		if (error instanceof GitFailure && error.code === 128) return "";
-		throw error;
-	});
-	return output.toString().split("\0");
+	const folders = new Map(files.map((file) => [dirname(file.path), dirname(file.name)]));
+	const beside = [...folders].flatMap(([path, name]) =>
+		readdirSync(name).map((file) => ({ path: `${path}/${file}` })),
+	);
+	return namesOf(beside.filter(({ path }) => !paths.has(path)));
 }
 
 export const validate = createRun("validate", async ({ read, io }) => {
@@ -130,7 +117,7 @@ export const validate = createRun("validate", async ({ read, io }) => {
 	const namedFiles = await Promise.all(names.map(readFileNamed));
 	const files = names.length > 0 ? namedFiles : await collectSource(source);
 	namedFiles.sort((a, b) => (a.path < b.path ? -1 : 1));
-	const { problems, warnings } = names.length > 0 ? await checkFiles(namedFiles) : checkAll(files);
+	const { problems, warnings } = names.length > 0 ? checkFiles(namedFiles) : checkAll(files);
 	for (const problem of problems) io.warn(plain(problemLine(problem)));
 	for (const warning of warnings) io.warn(plain(`warning: ${problemLine(warning)}`));
 	const counts = [counted(files.length, "file"), counted(problems.length, "problem")];

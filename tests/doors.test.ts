@@ -90,7 +90,7 @@ const ask: Record<Door, (files: Files, scene: Scene, sender: string) => Promise<
 		if (problems.length > 0) return problems.map(withoutFile);
 		const service = new Handlers(stored);
 		const before = await service.state();
-		const meta = { sender: "operator", time: service.now, review: false };
+		const meta = { sender: "operator", time: service.now };
 		const outcome = await storeBatch(service.store, registrations, meta);
 		if (!isRefusal(outcome)) return [];
 		assert.is(await service.state(), before);

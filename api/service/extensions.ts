@@ -16,7 +16,7 @@ export interface App {
 export type Run = (argv: readonly string[], environment: Environment, io: Io, app: App) => Promise<number>;
 
 /** In the order of `--help`. */
-export const purposes = ["publish", "review", "host", "operate", "move", "develop"] as const;
+export const purposes = ["publish", "review", "host", "operate", "move"] as const;
 
 export type Purpose = (typeof purposes)[number];
 

@@ -1,8 +1,10 @@
 // npx fragment-publisher status: how the layers of a repository are, from git alone
 import { statfs } from "node:fs/promises";
 import pLimit from "p-limit";
+import type { Io } from "../../api/configuration.ts";
 import type { RunningService, Started } from "../../api/service/extensions.ts";
 import { gitInTime, historyMs, isoTime } from "../../api/service/layer-status.ts";
+import { askService, errorsOf } from "../../api/service/net/ask.ts";
 import {
 	findRepository,
 	readHealth,
@@ -18,9 +20,8 @@ import { judgeChange, namesOf, problemLine } from "../../registry/judge.ts";
 import { harvestedLangs } from "../../registry/registration.ts";
 import type { LayerStatus } from "../../registry/schemas/answers.ts";
 import { layerPath } from "../../registry/smallkey.ts";
-import { counted, plain } from "../../registry/untrusted-text.ts";
-import { indented, printStatus } from "../../scripts/put.ts";
-import { createRun, parseUrl } from "../../scripts/terminal/command-line.ts";
+import { counted, isObject, plain, tryJson } from "../../registry/untrusted-text.ts";
+import { createRun, exitCodes, parseUrl } from "../../scripts/terminal/command-line.ts";
 import { gitText } from "../../store/git/commands/run.ts";
 import { isStale, staleText } from "./decide.ts";
 
@@ -51,6 +52,10 @@ async function overviewLines(repository: string): Promise<string[]> {
 		...list(`${counted(reviews.length, "review")} ${reviews.length === 1 ? "waits" : "wait"}`, reviews),
 		`disk: ${gigabytes(bavail * bsize)} of ${gigabytes(blocks * bsize)} left`,
 	];
+}
+
+export function indented(lines: readonly string[]): string[] {
+	return lines.map((line) => `  ${line}`);
 }
 
 const maxLines = 20;
@@ -121,6 +126,27 @@ async function declinedOf(repository: string, smallkey: string): Promise<LayerSt
 	return { commit, at: isoTime(newest.timeMs), reason: newest.reason };
 }
 
+const statusTimeoutMs = 15_000;
+
+/**
+ * The answer of `/status` as it is.
+ * @returns exit code: 1 if the layer is not registered, 2 if the service does not answer
+ */
+async function printStatus(url: string, smallkey: string, io: Io): Promise<number> {
+	const address = `${url}/status/${encodeURIComponent(smallkey)}`;
+	const answer = await askService(address, statusTimeoutMs);
+	if (!answer.ok) {
+		io.warn(`${answer.status} from ${url}`);
+		for (const error of errorsOf(answer)) io.warn(plain(error));
+		return answer.status === 404 || answer.status === 400 ? exitCodes.wrong : exitCodes.unable;
+	}
+	const status = tryJson(answer.text);
+	if (!isObject(status) || !status.harvest)
+		throw new Error(`${address}: its answer is not the status of a layer`);
+	for (const line of JSON.stringify(status, null, 2).split("\n")) io.print(plain(line));
+	return exitCodes.done;
+}
+
 export const repoWords = [
 	"--repo <dir>",
 	"a git repository instead of that of DATA_DIR, or of this checkout",
@@ -139,7 +165,7 @@ export const run = createRun("status", async ({ read, environment, io }) => {
 	);
 	if (smallkey !== undefined) {
 		if (repo !== undefined) throw new Error("--repo: is for all layers; a service knows how one is");
-		return printStatus({ url: url ?? "http://127.0.0.1:8080", smallkey }, io);
+		return printStatus(url ?? "http://127.0.0.1:8080", smallkey, io);
 	}
 	if (url !== undefined)
 		throw new Error("--url: is for one layer: npx fragment-publisher status <smallkey> --url <url>");

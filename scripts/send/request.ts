@@ -74,19 +74,10 @@ export async function signWith({ sender, secret }: SenderKey, request: Publisher
 export async function findSecret(id: string | null, environment: Environment, io: Io): Promise<SenderKey> {
 	if (environment.SENDER_SECRET) {
 		if (id === null) throw new Error("--sender: is needed with SENDER_SECRET");
-		if (/[\r\n]$/.test(environment.SENDER_SECRET))
-			throw new Error(
-				"SENDER_SECRET: ends with a line break, which is no part of a secret: printf %s writes none",
-			);
 		return { sender: id, secret: environment.SENDER_SECRET };
 	}
 	const place = environment.SENDERS ? "SENDERS" : sendersPath(readConfiguration(environment).dataDir);
-	const unread = `${place}: cannot be read; set SENDER_SECRET, or run this as the service's user`;
-	const text =
-		environment.SENDERS ||
-		(await readTextIfThere(place).catch(({ cause }: Error) => {
-			throw new Error(unread, { cause });
-		}));
+	const text = environment.SENDERS || (await readTextIfThere(place));
 	const senders = text === null ? null : parseSenders(text, place);
 	const sender = id === null ? senders?.values().next().value : senders?.get(id);
 	if (sender) return { sender: sender.id, secret: sender.secret };
@@ -100,32 +91,19 @@ const maxBodyLength = 400;
 
 /** For a person whose own client gets 401. Without the secret. */
 export function explain(request: SignedRequest): string[] {
-	const { headers, method, body, url, target } = request;
-	const bytes = counted(body.length, "byte");
+	const { headers, method, body, target } = request;
 	const shown = shortened(visible(new TextDecoder().decode(body)), maxBodyLength);
 	const parts = [target, headers.Sender, headers.TimeStamp, shown];
 	return [
-		"The signed text is four parts, joined without separators:",
-		"",
-		`  path       ${target}`,
-		`  sender     ${headers.Sender}`,
-		`  timestamp  ${headers.TimeStamp}`,
-		`  body       ${bytes}, as they are sent`,
-		"",
-		"Each part between ‹ and ›, which are not signed; control characters of the body are spelled out:",
+		"What is signed: path, sender, timestamp and body, joined without the signs ‹ and ›. Control characters are",
+		"spelled out here:",
 		"",
 		`  ${parts.map((part) => `‹${part}›`).join("")}`,
 		"",
-		"Signature: HMAC-SHA-256 of that text with the secret, in URL-safe base64 without padding:",
-		`${headers.Authorization.length} characters of A-Z a-z 0-9 - _, and no scheme word before them.`,
-		"",
-		"What is sent:",
+		`What is sent, with the body of ${counted(body.length, "byte")}:`,
 		"",
 		`  ${method} ${target} HTTP/1.1`,
-		`  Host: ${new URL(url).host}`,
 		...Object.entries(headers).map(([name, text]) => `  ${name}: ${text}`),
-		...(body.length > 0 ? ["  Content-Type: application/json"] : []),
-		`  Content-Length: ${body.length}`,
 	];
 }
 
@@ -136,7 +114,6 @@ export interface SendResult {
 	code: number;
 	receipt: unknown;
 	lines: string[];
-	serviceTime: Date | null;
 }
 
 export async function sendRequest(
@@ -145,44 +122,17 @@ export async function sendRequest(
 	io: Io,
 ): Promise<number> {
 	const key = await findSecret(request.sender ?? null, environment, io);
-	const { code, lines } = await createSend(key, io)(request);
+	const { code, lines } = await sendSigned(key, request, io.now());
 	for (const line of lines) code === exitCodes.done ? io.print(line) : io.warn(line);
 	return code;
 }
 
-/** A service must not make this machine sign requests that are valid next year. */
-const maxClockErrorMs = 86_400_000;
-
-/** Many requests of a batch are refused at the same time. */
-const notedErrorMs = 10_000;
-
-/** After a refused time, all requests are signed with the service's time. */
-export function createSend(key: SenderKey, io: Io) {
-	let aheadMs = 0;
-	return async (request: PublisherRequest): Promise<SendResult> => {
-		const send = async () => exchange(await signWith(key, request, new Date(io.now().getTime() + aheadMs)));
-		const result = await send();
-		if (result.serviceTime === null) return result;
-		const differenceMs = result.serviceTime.getTime() - io.now().getTime();
-		if (Math.abs(differenceMs) > maxClockErrorMs) return result;
-		const isNoted = Math.abs(differenceMs - aheadMs) < notedErrorMs;
-		aheadMs = differenceMs;
-		if (!isNoted) io.warn(clockText(differenceMs));
-		return send();
-	};
-}
-
-function clockText(differenceMs: number): string {
-	const seconds = counted(Math.round(Math.abs(differenceMs) / 1_000), "second");
-	const side = differenceMs > 0 ? "behind" : "ahead of";
-	return `this machine's clock is ${seconds} ${side} the service's: signed again with the service's time`;
-}
-
-async function exchange(request: SignedRequest): Promise<SendResult> {
+export async function sendSigned(key: SenderKey, request: PublisherRequest, time: Date): Promise<SendResult> {
 	const { method, body, smallkey, ifMatch, reviewName } = request;
-	const address = new URL(request.url).origin + request.target;
+	const { target, headers: signature } = await signWith(key, request, time);
+	const address = new URL(request.url).origin + target;
 	const headers = {
-		...request.headers,
+		...signature,
 		"Content-Type": "application/json",
 		...(ifMatch !== undefined && { "If-Match": ifMatch }),
 		...(reviewName !== undefined && { Review: reviewName }),
@@ -195,16 +145,14 @@ async function exchange(request: SignedRequest): Promise<SendResult> {
 		const etag = answer.etag !== null && { etag: answer.etag };
 		const shown = JSON.stringify({ ...(receipt as object), ...etag }, null, 2);
 		const text = answer.text === "" ? `${answer.status} ${smallkey}` : shown;
-		return { code: exitCodes.done, receipt, lines: text.split("\n").map(plain), serviceTime: null };
+		return { code: exitCodes.done, receipt, lines: text.split("\n").map(plain) };
 	}
 	const { hint } = (tryJson(answer.text) ?? {}) as { hint?: unknown };
 	const errors = errorsOf(answer);
-	const isLate = answer.status === 401 && errors[0]?.startsWith("TimeStamp: ");
-	const serviceTime = isLate ? answer.date : null;
 	const texts = typeof hint === "string" ? [...errors, hint] : errors;
 	// A foreign line must not begin like a command of a CI runner, such as `::error::`.
 	const messages = texts.map((text) => `the service: ${plain(text)}`);
 	const isBusy = answer.status >= 500 || answer.status === 429;
 	const code = isBusy ? exitCodes.unable : exitCodes.wrong;
-	return { code, receipt: null, serviceTime, lines: [`${answer.status} from ${address}`, ...messages] };
+	return { code, receipt: null, lines: [`${answer.status} from ${address}`, ...messages] };
 }

@@ -4,44 +4,32 @@ import { type Environment, type Io, WrongError } from "../../api/configuration.t
 import { canonicalText, type Registration } from "../../registry/registration.ts";
 import { counted, firstOf, plain } from "../../registry/untrusted-text.ts";
 import { exitCodes, messageOf } from "../terminal/command-line.ts";
-import {
-	checkRemoval,
-	compareWithService,
-	printComparison,
-	type RemoveOthers,
-	readOthers,
-} from "./comparison.ts";
-import { createSend, findSecret, type SenderKey, type SendResult } from "./request.ts";
+import { checkRemoval, type RemoveOthers, readOthers } from "./others.ts";
+import { findSecret, type SenderKey, type SendResult, sendSigned } from "./request.ts";
 
 interface ManyOptions {
 	url: string;
 	reviewName?: string | undefined;
 	sender?: string | undefined;
-	json: boolean;
-	dryRun?: boolean;
 }
 
 const maxKeys = 100;
 
 /**
  * If all were accepted, it removes what `others` selects.
- * @param isComplete false if the folder has wrong files: then nothing is removed
  * @returns exit code: 1 if the service refused a layer, 2 if not all were sent
  * @throws {WrongError} before anything is sent, if more would be removed than `others` allows
  */
 export async function registerMany(
 	registrations: ReadonlyMap<string, Registration>,
-	options: ManyOptions,
-	others: (RemoveOthers & { isComplete: boolean }) | null,
+	options: ManyOptions & { json: boolean },
+	others: RemoveOthers | null,
 	environment: Environment,
 	io: Io,
 ): Promise<number> {
-	const { url, json, dryRun } = options;
+	const { url, json } = options;
 	const removal = others && (await readOthers(url, new Set(registrations.keys()), others.owned));
-	if (dryRun)
-		printComparison(await compareWithService(registrations, url, removal?.keys ?? [], io), json, io);
-	if (removal && others?.isComplete) checkRemoval(removal, others);
-	if (dryRun) return exitCodes.done;
+	if (removal && others) checkRemoval(removal, others);
 	const key = await findSecret(options.sender ?? null, environment, io);
 	// Nothing is removed after an interruption.
 	const interrupted = io.interrupted();
@@ -52,8 +40,7 @@ export async function registerMany(
 	const result = await sendBatch(new Map(bodies), options, key, sameIo);
 	const code = codeOf(result);
 	if (!json) printRegistered(result, url, io);
-	const mayRemove = code === exitCodes.done && others?.isComplete === true && !interrupted.aborted;
-	if (!removal || !others || !mayRemove) {
+	if (!removal || !others || code !== exitCodes.done || interrupted.aborted) {
 		if (json) io.print(JSON.stringify(result));
 		if (removal) io.warn("nothing is removed: not all files of the folder are registered");
 		return code;
@@ -61,7 +48,8 @@ export async function registerMany(
 	const { keys } = removal;
 	if (keys.length > 0 && !others.yes) await confirm(keys, url, io);
 	const removals = await sendBatch(new Map(keys.map((name) => [name, null])), options, key, sameIo);
-	if (json) io.print(JSON.stringify({ ...result, others: removalLists(removals) }));
+	const { changed: removed, waiting, refused, unsent } = removals;
+	if (json) io.print(JSON.stringify({ ...result, others: { removed, waiting, refused, unsent } }));
 	else printRemoved(removals, url, io);
 	return codeOf(removals);
 }
@@ -74,13 +62,8 @@ export async function removeMany(
 ): Promise<number> {
 	const key = await findSecret(options.sender ?? null, environment, io);
 	const result = await sendBatch(new Map(smallkeys.map((name) => [name, null])), options, key, io);
-	if (options.json) io.print(JSON.stringify(removalLists(result)));
-	else printRemoved(result, options.url, io);
+	printRemoved(result, options.url, io);
 	return codeOf(result);
-}
-
-function removalLists({ changed, waiting, refused, unsent }: BatchResult) {
-	return { removed: changed, waiting, refused, unsent };
 }
 
 function printRegistered(result: BatchResult, url: string, io: Io): void {
@@ -117,17 +100,14 @@ async function confirm(keys: readonly string[], url: string, io: Io): Promise<vo
 
 const maxRequests = 8;
 
-const defaultTimes = {
-	/** Before an unserved request is sent again: a service may be restarting. */
-	pausesMs: [1_000, 2_000, 4_000, 8_000, 16_000] as readonly number[],
-	noteMs: 5_000,
-};
+/** Before an unserved request is sent again: a service may be restarting. */
+const defaultPausesMs: readonly number[] = [1_000, 2_000, 4_000, 8_000, 16_000];
 
 /** `waiting`: on a branch for a reviewer, now or before. */
 type BatchResult = Record<"changed" | "unchanged" | "waiting" | "refused" | "unsent", string[]>;
 
 /**
- * Prints refusals and progress, and why changes were not sent. At Ctrl-C, or if a request is not served for
+ * Prints refusals, and why changes were not sent. At Ctrl-C, or if a request is not served for
  * half a minute, it sends no others.
  */
 export async function sendBatch(
@@ -135,10 +115,8 @@ export async function sendBatch(
 	{ url, reviewName }: Pick<ManyOptions, "url" | "reviewName">,
 	key: SenderKey,
 	io: Io,
-	times: Partial<typeof defaultTimes> = {},
+	pausesMs = defaultPausesMs,
 ): Promise<BatchResult> {
-	const { pausesMs, noteMs } = { ...defaultTimes, ...times };
-	const sendSigned = createSend(key, io);
 	const result: BatchResult = { changed: [], unchanged: [], waiting: [], refused: [], unsent: [] };
 	const interrupted = io.interrupted();
 	const stop = new AbortController();
@@ -148,10 +126,10 @@ export async function sendBatch(
 		const method = body ? "PUT" : "DELETE";
 		const change = { method, smallkey, body: body ?? new Uint8Array(0), url, reviewName };
 		try {
-			return await sendSigned(change);
+			return await sendSigned(key, change, io.now());
 		} catch (error) {
 			const lines = [plain(messageOf(error as Error))];
-			return { code: exitCodes.unable, receipt: null, lines, serviceTime: null };
+			return { code: exitCodes.unable, receipt: null, lines };
 		}
 	}
 
@@ -169,8 +147,7 @@ export async function sendBatch(
 		result.unsent.push(smallkey);
 	}
 
-	const note = setInterval(() => io.warn(progressText(result, changes.size)), noteMs);
-	await pMap(changes, send, { concurrency: maxRequests }).finally(() => clearInterval(note));
+	await pMap(changes, send, { concurrency: maxRequests });
 	for (const keys of Object.values(result)) keys.sort();
 	if (result.unsent.length > 0) {
 		const why = interrupted.aborted ? "interrupted" : "the service does not answer, or cannot serve now";
@@ -190,9 +167,4 @@ function listOf(receipt: unknown): "changed" | "unchanged" | "waiting" {
 export function codeOf({ refused, unsent }: BatchResult): number {
 	if (unsent.length > 0) return exitCodes.unable;
 	return refused.length > 0 ? exitCodes.wrong : exitCodes.done;
-}
-
-function progressText({ unsent, refused, ...done }: BatchResult, all: number): string {
-	const count = refused.length + Object.values(done).flat().length;
-	return `${count} of ${all} sent${refused.length > 0 ? `, ${refused.length} refused` : ""}`;
 }

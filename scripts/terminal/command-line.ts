@@ -52,24 +52,10 @@ export function withErrors(run: Run): Run {
 	};
 }
 
-const systemWords: Readonly<Record<string, string>> = {
-	ENOENT: "there is no such file or folder",
-	ENOTDIR: "a part of this path is no folder",
-	EISDIR: "is a folder, and a file is needed",
-	EACCES: "this user may not do that there",
-	EPERM: "this user may not do that there",
-	EROFS: "is on a disk that is read-only",
-	ENOSPC: "its disk is full",
-};
-
-/** With its cause, or with its `reason`, which only operators see. EISDIR of a read has no path. */
-export function messageOf(error: NodeJS.ErrnoException & { reason?: unknown }): string {
-	const { message, cause, reason, code = "", path, syscall } = error;
+/** With its cause, or with its `reason`, which only operators see. */
+export function messageOf({ message, cause, reason }: Error & { reason?: unknown }): string {
 	if (typeof reason === "string") return `${message} (${reason})`;
-	if (cause instanceof Error) return `${message}: ${cause.message}`;
-	const words = systemWords[code];
-	const subject = path || (code === "EISDIR" ? "the named file" : "");
-	return words === undefined || !subject ? message : `${subject}: ${words} (${code}, ${syscall})`;
+	return cause instanceof Error ? `${message}: ${cause.message}` : message;
 }
 
 /** Writes to `io`, and throws a `CommanderError` instead of ending the process. */

@@ -17,14 +17,8 @@ export async function askService(
 ) {
 	try {
 		const answer = await createFetch({ allowPrivate: true, timeoutMs, maxBytes })(address, init);
-		const date = new Date(answer.headers.get("Date") ?? "");
-		return {
-			ok: answer.ok,
-			status: answer.status,
-			text: await answer.text(),
-			date: Number.isNaN(date.getTime()) ? null : date,
-			etag: answer.headers.get("ETag"),
-		};
+		const { ok, status, headers } = answer;
+		return { ok, status, text: await answer.text(), etag: headers.get("ETag") };
 	} catch (cause) {
 		throw new Error(address, { cause });
 	}

@@ -3,11 +3,10 @@ import { readFile } from "node:fs/promises";
 import { FetchFailure } from "../../../api/service/net/failure.ts";
 import { createFetch } from "../../../api/service/net/fetch.ts";
 import { mapWithProgress } from "../../../publish/build.ts";
-import { type Lang, langs, parseSmallkey } from "../../../registry/smallkey.ts";
+import { type Lang, langs, parseSmallkey, smallkeyRule } from "../../../registry/smallkey.ts";
 import type { TargetName } from "../../../registry/targets/facts.ts";
 import { targetOf } from "../../../registry/targets/table.ts";
 import { counted, firstOf, plain } from "../../../registry/untrusted-text.ts";
-import { readKeys } from "../../../scripts/put.ts";
 import { createRun, exitCodes, needed, parseUrl } from "../../../scripts/terminal/command-line.ts";
 import { parseAnswer } from "../../../site/service/decode.ts";
 import { utf8Of } from "../../../store/files/files.ts";
@@ -160,10 +159,23 @@ export function row(count: number, text: string): string {
 	return `${String(count).padStart(8)}  ${text}`;
 }
 
-/** From a list, or a dump of the older service's database. @throws {Error} as `readKeys` and `readDump` do */
-async function readSmallkeys(path: string, warn: (line: string) => void): Promise<string[]> {
-	if (!/^\ufeff?\s*[[{]/.test(utf8Of(await readFile(path)).toString("utf8", 0, 64)))
-		return readKeys(path, warn);
+/**
+ * With white space or commas between them.
+ * @throws {Error} that names the first invalid smallkey
+ */
+function parseKeys(path: string, text: string): string[] {
+	const items = text.match(/[^\s,]+/g) ?? [];
+	const bad = items.find((item) => parseSmallkey(item) === null);
+	if (bad !== undefined) {
+		throw new Error(`${path}: a smallkey ${smallkeyRule}, not ${JSON.stringify(bad.slice(0, 80))}`);
+	}
+	return [...new Set(items)];
+}
+
+/** From a list, or a dump of the older service's database. @throws {Error} as `parseKeys` and `readDump` do */
+async function readSmallkeys(path: string): Promise<string[]> {
+	const bytes = utf8Of(await readFile(path));
+	if (!/^\ufeff?\s*[[{]/.test(bytes.toString("utf8", 0, 64))) return parseKeys(path, bytes.toString());
 	const keys = [...(await readDump(path)).values()].map((document) => parseSmallkey(keyOf(document)));
 	return [...new Set(keys.filter((key) => key !== null))];
 }
@@ -181,7 +193,7 @@ export const run = createRun("compare", async ({ read, io }) => {
 			.option("--all", "name all smallkeys of each kind, not three of them", false)
 			.addHelpText("after", compareHelp),
 	);
-	const smallkeys = await readSmallkeys(needed("--keys", path), io.warn);
+	const smallkeys = await readSmallkeys(needed("--keys", path));
 	if (smallkeys.length === 0) throw new Error(`${path}: holds no smallkeys to compare`);
 	const layers = counted(smallkeys.length, "layer");
 	io.warn(`Comparing ${layers} of ${old} with ${now}`);

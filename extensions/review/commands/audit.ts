@@ -3,7 +3,6 @@ import { findRepository, readReviews, servedRef } from "../../../api/service/rep
 import { parseSpan, readConfiguration, withoutStore } from "../../../api/service/settings.ts";
 import { descriptionPath, layerPath, parseSmallkey, smallkeyRule } from "../../../registry/smallkey.ts";
 import { counted, firstOf, plain } from "../../../registry/untrusted-text.ts";
-import { indented } from "../../../scripts/put.ts";
 import { createRun, exitCodes, parseSenderId } from "../../../scripts/terminal/command-line.ts";
 import { historyCommit } from "../../../site/data/history.ts";
 import {
@@ -16,7 +15,7 @@ import {
 	trailersOf,
 } from "../../../store/git/commands/commits.ts";
 import { judgeProvenance, type Provenance } from "../provenance.ts";
-import { repoWords } from "../status.ts";
+import { indented, repoWords } from "../status.ts";
 
 /** A commit, or a declined review. A user who may push can write anything into its texts. */
 interface Entry extends Provenance {

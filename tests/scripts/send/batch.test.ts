@@ -70,34 +70,18 @@ test("a batch with problems names each of them, and stores nothing", async () =>
 	assert.is(await git("rev-parse", "main"), before);
 });
 
-test("--partial stores what is in order, and --dry-run stores nothing", async () => {
-	const before = await git("rev-parse", "main");
-	const files = { "one.json": wmsFile("changed"), "part.json": wmsFile("a"), "three.json": wmsFile("c") };
-	const path = await batch({ ...files, "bad.json": "{}", "Thumbs.db": "\0" });
-	const table =
-		"added    part\nchanged  one\n1 added, 1 changed, 0 removed, 1 as they are: 3 layers; nothing was sent\n";
-	await prints(register([path, "--partial", "--dry-run"]), 1, table);
-	assert.is(await git("rev-parse", "main"), before);
-	const twin = await batch({
-		"TW.json": wmsFile("a"),
-		"Three.json": wmsFile("c"),
-		"part.json": wmsFile("a"),
-	});
-	await warns(register([twin, "--dry-run"]), 1, "Three differs only in case from three");
-	await prints(register([twin, "--partial"]), 1, /^2 registered, 0 stored already/);
-	assert.is(await changed(), "layers/pa/part.json\nlayers/tw/TW.json");
-	const named = await batch({ "named.json": wmsFile("a") });
-	const end = "\nbranch register/operator+review.spring\n";
-	await prints(register([named, "--review-name", "spring"]), 0, end);
-});
-
-test("with --review the layers wait on a branch, and a second run adds nothing", async () => {
+test("with --review-name the layers wait on a branch, and a second run adds nothing", async () => {
 	const before = await git("rev-parse", "main");
 	const path = await batch({ "five.json": wmsFile("a"), "six.json": wmsFile("b") });
-	const expected = /^2 registered, 0 stored already, .+\ncommit \w{40}\nbranch register\/operator\.batch\n$/;
-	await prints(register([path, "--review"]), 0, expected);
-	assert.is(await git("rev-parse", "main", "register/operator.batch^"), `${before}\n${before}`);
-	await prints(register([path, "--review"]), 0, /^0 registered, 2 stored already, in .+\nbranch/);
+	const expected =
+		/^2 registered, 0 stored already, .+\ncommit \w{40}\nbranch register\/operator\+review\.spring\n$/;
+	await prints(register([path, "--review-name", "spring"]), 0, expected);
+	assert.is(await git("rev-parse", "main", "register/operator+review.spring^"), `${before}\n${before}`);
+	await prints(
+		register([path, "--review-name", "spring"]),
+		0,
+		/^0 registered, 2 stored already, in .+\nbranch/,
+	);
 });
 
 test("on GitHub a batch is one commit, or one pull request, and its requests grow by one for 100 layers", async () => {
@@ -122,17 +106,18 @@ test("on GitHub a batch is one commit, or one pull request, and its requests gro
 	assert.ok(many - few <= 4 && (costs[1]?.reads ?? 0) <= 46, JSON.stringify(costs));
 	const path = await batch({ "one.json": wmsFile("a"), "two.json": wmsFile("b") });
 	const before = await peer.commits();
-	const expected = /^2 registered.*\ncommit .*\nbranch register\/operator\.batch\npull request http/s;
-	await prints(register([path, "--review"], env), 0, expected);
+	const expected =
+		/^2 registered.*\ncommit .*\nbranch register\/operator\+review\.spring\npull request http/s;
+	await prints(register([path, "--review-name", "spring"], env), 0, expected);
 	assert.equal(await peer.commits(), before);
 	writeFiles(path, { "three.json": wmsFile("c") });
-	await exits(register([path, "--review"], env), 0);
+	await exits(register([path, "--review-name", "spring"], env), 0);
 	const pulls = (await peer.api<{ head: { ref: string } }[]>("GET", "/pulls?state=open")).data;
 	assert.equal(
 		pulls.map(({ head }) => head.ref),
-		["register/operator.batch"],
+		["register/operator+review.spring"],
 	);
-	assert.is(await peer.file("layers/th/three.json", "register/operator.batch"), wmsFile("c"));
+	assert.is(await peer.file("layers/th/three.json", "register/operator+review.spring"), wmsFile("c"));
 });
 
 test.run();

@@ -34,15 +34,15 @@ test("a named file is checked for its content, and in layers for its place", asy
 	await warns(validate(join(folder, "none.json")), 2, "none.json");
 });
 
-test("a file of the last commit is judged as stored, and any other one as new", async () => {
-	using repository = new Repository({
-		"layers/ab/ABC.json": wmsFile("a"),
-		"layers/ab/abc.json": wmsFile("a"),
-	});
-	const at = (name: string) => join(repository.path, "layers/ab", name);
-	await prints(validate(at("ABC.json")), 0, "1 file, 0 problems");
-	repository.write({ "layers/ab/aBc.json": wmsFile("a") });
-	await warns(validate(at("aBc.json")), 1, "aBc differs only in case from ABC, which is registered");
+test("a file in layers is judged beside the others of its folder", async ({ folder }) => {
+	const files = ["ab/ABC", "ab/aBc", "ab/abd"].map((name) => `layers/${name}.json`);
+	writeFiles(folder, Object.fromEntries(files.map((name) => [name, wmsFile("a")])));
+	await warns(
+		validate(join(folder, files[1] as string)),
+		1,
+		"aBc differs only in case from ABC, which is reg",
+	);
+	await prints(validate(join(folder, files[2] as string)), 0, "1 file, 0 problems");
 });
 
 test("without a file the checkout is checked, or a folder, or a commit of a repository", async () => {

@@ -1,4 +1,3 @@
-import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createConfig, lint } from "@redocly/openapi-core";
 import Ajv from "ajv";
@@ -6,12 +5,11 @@ import * as assert from "uvu/assert";
 import { routeOf } from "../../../api/app.ts";
 import { recordsRoutes } from "../../../extensions/records/routes.ts";
 import { targetNames, targets } from "../../../registry/targets/table.ts";
-import { openApiDocument } from "../../../site/data/openapi.ts";
+import { openApiDocument, schemaFiles } from "../../../site/data/openapi.ts";
 import { catalogueRoutes } from "../../../site/http/catalogue-requests.ts";
 import { folderPages } from "../../../site/http/folder-pages.ts";
-import { runScript } from "../../helpers/process.ts";
 import { test } from "../../helpers/suite.ts";
-import { temporaryFolder } from "../../helpers/world.ts";
+import { temporaryFolder, writeFiles } from "../../helpers/world.ts";
 
 interface OpenApi {
 	paths: Record<string, Record<string, { operationId: string }>>;
@@ -61,16 +59,9 @@ test("every operation is a route of the service, and none is named twice", () =>
 
 test("the published files refer to each other by their names, and decide as the service does", async () => {
 	const { path, remove } = await temporaryFolder();
-	const { code } = await runScript("schemas", [
-		"--out",
-		join(path, "schemas"),
-		"--url",
-		"https://h.example/base",
-	]);
-	assert.is(code, 0);
-	const names = await readdir(join(path, "schemas"));
-	const texts = new Map<string, unknown>();
-	for (const name of names) texts.set(name, JSON.parse(await readFile(join(path, "schemas", name), "utf8")));
+	const files = schemaFiles(targetNames, "https://h.example/base");
+	writeFiles(path, Object.fromEntries(Array.from(files, ([name, text]) => [`schemas/${name}`, text])));
+	const texts = new Map(Array.from(files, ([name, text]) => [name, JSON.parse(text) as unknown]));
 	const config = await createConfig({
 		extends: ["recommended-strict"],
 		rules: {
