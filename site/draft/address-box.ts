@@ -2,17 +2,10 @@ import { html, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
 import type { Lang } from "../../registry/smallkey.ts";
 import { orFailure, ServiceFailed } from "../map/service-request.ts";
-import { type Content, debounce, field, select, textIn } from "../page/dom.ts";
+import { type Content, field, select, textIn } from "../page/dom.ts";
 import { layers as countText, refresh } from "../page/page.ts";
 import { t } from "./check.ts";
-import {
-	isSurelyService,
-	langOf,
-	parseServiceAddress,
-	type ServiceAddress,
-	twinAddresses,
-	twinTexts,
-} from "./proposals.ts";
+import { langOf, parseServiceAddress, type ServiceAddress, twinAddresses, twinTexts } from "./proposals.ts";
 import { layerOptions, readService, type Service, type ServiceLayer } from "./service.ts";
 
 const maxTwins = 4;
@@ -48,35 +41,24 @@ function firstNamed({ layers }: Service, names: readonly string[]): ServiceLayer
 	return names.flatMap((name) => layers.find((candidate) => candidate.name === name) ?? [])[0] ?? null;
 }
 
-/** Pause in typing after which a whole address is read, in milliseconds. */
-const pauseMs = 400;
-
 export function createAddressBox(
 	choose: (registration: string, title: string | undefined) => void,
 	open: (text: string) => void,
 ) {
 	let text = "";
 	let service: Service | null = null;
-	let lang: Lang = "en";
-	let layer: ServiceLayer | null = null;
-	let twin: Twin | null = null;
-	let hasTwin = true;
+	let chosenName = "";
 	let status = "";
 	let isBad = false;
 	let lastSerial = 0;
-	const readLater = debounce(pauseMs, () => {
-		if (isSurelyService(text)) void read();
-	});
 
-	/** @param more below the box */
-	function content(more: Content): TemplateResult {
-		const input = (event: Event) => {
-			text = textIn(event);
-			readLater();
-		};
+	function content(): TemplateResult {
 		const submit = (event: Event) => {
 			event.preventDefault();
 			void read();
+		};
+		const input = (event: Event) => {
+			text = textIn(event);
 		};
 		const box = html`<input type="text" id="source" inputmode="url" autocomplete="off" spellcheck="false"
 			aria-describedby="sourcehint" .value=${live(text)} @input=${input}>`;
@@ -87,29 +69,17 @@ export function createAddressBox(
 				html`<div class="withbutton">${box}
 				<button type="submit">${t("read-source")}</button></div>`,
 			)}
-			<div class="hint" id="sourcehint">${t("source-hint")} ${more}</div>
+			<p class="hint" id="sourcehint">${t("source-hint")}</p>
 			<p role="status" class=${isBad ? "bad" : "hint"}>${status}</p>
-			${layerList()}${question()}
+			${layerList()}
 		</form>`;
 	}
 
 	function layerList(): Content {
 		const { layers = [] } = service ?? {};
 		if (layers.length < 2) return "";
-		const list = select("servicelayer", layer?.name ?? "", layerOptions(layers), (name) => void take(name));
+		const list = select("servicelayer", chosenName, layerOptions(layers), (name) => void take(name));
 		return field("servicelayer", t("layer-in-service"), list);
-	}
-
-	function question(): Content {
-		if (!twin) return "";
-		const isFrench = lang === "en";
-		const choice = (isTwin: boolean, label: Content) => html`<label><input type="radio" name="twin"
-			.checked=${live(hasTwin === isTwin)} @change=${() => setTwin(isTwin)}><span>${label}</span></label>`;
-		const place = twin.url === service?.url ? twin.layer.name : twin.url;
-		return html`<fieldset class="twin"><legend>${t(isFrench ? "twin-in-fr" : "twin-in-en")}</legend>
-			${choice(true, html`${t("twin-yes")}${t("colon")} <span lang=${isFrench ? "fr" : "en"}>${twin.layer.title}</span> <code>${place}</code>`)}
-			${choice(false, t(isFrench ? "use-en" : "use-fr"))}
-		</fieldset>`;
 	}
 
 	function say(newStatus: string, isWrong = false): void {
@@ -122,13 +92,12 @@ export function createAddressBox(
 		lastSerial += 1;
 		const serial = lastSerial;
 		const parsed = parseServiceAddress(text);
-		[service, layer, twin] = [null, null, null];
+		service = null;
 		if (!parsed) {
 			const isText = /^\s*\{/.test(text);
 			if (isText) open(text);
 			return say(isText ? "" : t("no-address"), !isText);
 		}
-		lang = langOf(parsed.url);
 		say(t("asking-service"));
 		const answer = await orFailure(readService(parsed));
 		if (serial !== lastSerial) return;
@@ -143,23 +112,17 @@ export function createAddressBox(
 
 	async function take(name: string): Promise<void> {
 		const from = service;
-		const chosen = from?.layers.find((candidate) => candidate.name === name);
-		if (!from || !chosen) return;
+		const layer = from?.layers.find((candidate) => candidate.name === name);
+		if (!from || !layer) return;
 		lastSerial += 1;
 		const serial = lastSerial;
-		[layer, twin, hasTwin] = [chosen, null, true];
-		report(from, chosen, null);
+		chosenName = name;
+		report(from, layer, null);
 		say(t("twin-search"));
-		const match = await findTwin(from, chosen, lang);
+		const twin = await findTwin(from, layer, langOf(from.url));
 		if (serial !== lastSerial) return;
-		twin = match;
-		report(from, chosen, match);
-		say(match ? "" : t("no-twin"));
-	}
-
-	function setTwin(isTwin: boolean): void {
-		hasTwin = isTwin;
-		if (service && layer) report(service, layer, isTwin ? twin : null);
+		if (twin) report(from, layer, twin);
+		say(twin ? t("twin-found", twin.layer.title, twin.url) : t("no-twin"));
 	}
 
 	function report({ kind, url }: ServiceAddress, first: NamedLayer, second: Twin | null): void {
@@ -174,7 +137,7 @@ export function createAddressBox(
 		};
 		const node = nodeOf(url, first);
 		const other = second ? nodeOf(second.url, second.layer) : { ...node, service_name: undefined };
-		const [en, fr] = lang === "en" ? [node, other] : [other, node];
+		const [en, fr] = langOf(url) === "en" ? [node, other] : [other, node];
 		const document = { version: "1.0.0", payload_type: kind, en, fr };
 		choose(`${JSON.stringify(document, null, 2)}\n`, en.service_name ?? fr.service_name);
 	}

@@ -6,7 +6,7 @@ import { layerFacts } from "../../registry/targets/facts.ts";
 import { renderAt } from "../../registry/targets/table.ts";
 import { type Problem, textIn } from "../../registry/texts.ts";
 import { type Drawable, drawableOf, drawnTargets } from "../map/drawable.ts";
-import { type Content, copyBox, copyButton } from "../page/dom.ts";
+import { type Content, copyBox } from "../page/dom.ts";
 import { bothLanguages, type Drawables } from "../page/drawables.ts";
 import { lang, now, pageTexts, settings } from "../page/page.ts";
 import { draftTexts } from "../text/drafts.ts";
@@ -53,24 +53,6 @@ function placedProblem({ place, ...text }: Problem) {
 	return { pointer, text: textIn(lang, { ...text, place: pointer ? "" : place }), lang };
 }
 
-function quoted(text: string): string {
-	return `'${text.replaceAll("'", "'\\''")}'`;
-}
-
-/** Signs with `openssl` and sends with `curl`, as in docs/publish.md. The shell reads the secret from the variable SECRET. */
-export function curlCommand(address: URL, sender: string, body: string): string {
-	return `BODY=${quoted(body)}
-SENDER=${quoted(sender)}
-TARGET=${quoted(address.pathname)}
-TIMESTAMP=$(date -u +%Y-%m-%dT%H:%M:%SZ)
-SIGNATURE=$(printf %s "$TARGET$SENDER$TIMESTAMP$BODY" |
-  openssl dgst -sha256 -mac HMAC -macopt hexkey:"$(printf %s "\${SECRET:?}" | od -An -tx1 | tr -d ' \\n')" -binary |
-  openssl base64 -A | tr '+/' '-_' | tr -d '=')
-printf %s "$BODY" | curl --silent --show-error --request PUT --data-binary @- --header 'Content-Type: application/json' \\
-  --header "Authorization: $SIGNATURE" --header "TimeStamp: $TIMESTAMP" --header "Sender: $SENDER" ${quoted(address.origin)}"$TARGET"
-`;
-}
-
 export const { t, plural } = translator(lang, { ...pageTexts, ...draftTexts[lang] });
 
 export function draftResult(
@@ -84,7 +66,6 @@ export function draftResult(
 	});
 	return html`<section class="result"><h2>${t("both-languages")}</h2>${bothLanguages(drawables)}
 		${isFeature ? html`<p class="hint">${t("symbols-later")}</p>` : ""}
-		<p>${copyButton(t("copy-draft-address"), () => location.href)}</p>
 		<details><summary>${t("viewers-would-read")}</summary><div class="copies">${boxes}</div></details>
 	</section>`;
 }

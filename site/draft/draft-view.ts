@@ -9,9 +9,9 @@ import { lang, refresh, type View } from "../page/page.ts";
 import { catalogue } from "../search/loaded-catalogue.ts";
 import { createAddressBox } from "./address-box.ts";
 import { checkDraft, draftDrawable, draftFragments, draftResult, t, verdict } from "./check.ts";
-import { draftForm, empty, example, fileChoice, isInForm } from "./form.ts";
+import { draftForm } from "./form.ts";
 import { newKeyProblem, proposeKey } from "./proposals.ts";
-import { nextBar, RegisterPanel } from "./register-panel.ts";
+import { createRegisterPanel } from "./register-panel.ts";
 
 const pauseMs = 250;
 
@@ -23,12 +23,19 @@ interface DrawnDraft {
 
 const undrawn = { fragments: [], drawables: { en: null, fr: null }, map: null };
 
+const empty = `{
+  "version": "1.0.0",
+  "payload_type": "wms",
+  "en": { "service_url": "", "layer": "" },
+  "fr": { "service_url": "", "layer": "" }
+}
+`;
+
 export function openDraftView(signal: AbortSignal): View {
 	let key = "";
 	/** Another proposal replaces it, but not a typed key. */
 	let proposed = "";
 	let text = "";
-	let formText = empty;
 	/** Ids of the fields that were left: only their problems are shown. `text`: all problems. */
 	const left = new Set<string>();
 	let checked = checkDraft(empty);
@@ -37,7 +44,7 @@ export function openDraftView(signal: AbortSignal): View {
 	let drawn: DrawnDraft | null = null;
 	let lastSerial = 0;
 	const changeLater = debounce(pauseMs, () => void change());
-	const register = new RegisterPanel(setFreeKey);
+	const register = createRegisterPanel();
 	const box = createAddressBox(fill, open);
 	addEventListener("hashchange", () => void openAddress(), { signal });
 	signal.addEventListener("abort", () => {
@@ -50,14 +57,13 @@ export function openDraftView(signal: AbortSignal): View {
 		const { registration } = checked;
 		const problems = shownProblems();
 		const smallkey = parseSmallkey(key);
-		const files = fileChoice(openFile, () => setText(example));
-		const form = draftForm(() => formText, !isInForm(text), problems, setText);
+		const form = draftForm(() => text, problems, setText);
 		const draft = smallkey !== null && registration && { smallkey, text: canonicalText(registration) };
 		const { fragments, drawables, map } = drawn ?? undrawn;
-		return html`<div class="draft" @focusout=${leave} @dragover=${takeFile} @dragleave=${takeFile} @drop=${takeFile} @paste=${takeFile}>
+		return html`<div class="draft" @focusout=${leave}>
 			<h1 tabindex="-1">${t("try-draft")}</h1>
 			<p>${t("draft-stays")}</p>
-			${box.content(files)}
+			${box.content()}
 			<div>${notice && warning(notice)}</div>
 			<div class="twocolumns">
 				<div class="draftfields">
@@ -69,9 +75,8 @@ export function openDraftView(signal: AbortSignal): View {
 				</div>
 				<div class="result">${map?.element ?? html`<p class="hint place">${t("map-place")}</p>`}</div>
 			</div>
-			${draft ? register.content(draft) : ""}
+			${draft ? register.content(draft) : html`<p class="hint">${t("incomplete")}</p>`}
 			<div ?hidden=${!drawn}>${draftResult(fragments, drawables)}</div>
-			${nextBar(checked, problems.length, smallkey, register)}
 		</div>`;
 	}
 
@@ -105,7 +110,7 @@ export function openDraftView(signal: AbortSignal): View {
 	function leave({ target }: Event): void {
 		left.add((target as HTMLElement).id);
 		// A field that a render removes loses the focus in the middle of it.
-		queueMicrotask(() => void judgeKey(lastSerial));
+		queueMicrotask(refresh);
 	}
 
 	function shownProblems() {
@@ -113,19 +118,11 @@ export function openDraftView(signal: AbortSignal): View {
 		return checked.problems.filter(({ pointer }) => left.has(pointer.slice(1).replace("/", "-")));
 	}
 
-	function fill(registration: string, title: string | undefined): void {
+	async function fill(registration: string, title = ""): Promise<void> {
 		left.delete("text");
 		setText(registration);
-		void setFreeKey([], title);
-	}
-
-	/** Keeps a key that the user typed. @param globs of the smallkeys that the sender may use; empty: unknown */
-	async function setFreeKey(
-		globs: readonly string[],
-		title = checked.registration?.en.service_name ?? "",
-	): Promise<void> {
-		if (title === "" || (globs.length === 0 && key !== proposed)) return;
-		const free = await proposeKey(title, globs, isTaken);
+		if (title === "" || key !== proposed) return;
+		const free = await proposeKey(title, isTaken);
 		if (free === null || signal.aborted) return;
 		[key, proposed] = [free, free];
 		void change();
@@ -148,27 +145,6 @@ export function openDraftView(signal: AbortSignal): View {
 		check();
 	}
 
-	function takeFile(event: Event): void {
-		document.getElementById("text")?.classList.toggle("over", event.type === "dragover");
-		const transfer =
-			event instanceof DragEvent ? event.dataTransfer : (event as ClipboardEvent).clipboardData;
-		const file = transfer?.files[0];
-		if (event.type !== "paste" || file) event.preventDefault();
-		if (file) void openFile(file);
-	}
-
-	async function openFile(file: File): Promise<void> {
-		const isLarge = file.size > maxRegistrationBytes;
-		const content = isLarge ? null : await file.text().catch(() => null);
-		if (content === null) {
-			notice = isLarge ? t("file-large", maxRegistrationBytes) : t("file-unread");
-			return refresh();
-		}
-		const [, name = ""] = /^(.+?)(?:\.service)?\.json$/.exec(file.name) ?? [];
-		key ||= parseSmallkey(name) ?? "";
-		open(content);
-	}
-
 	async function change(): Promise<void> {
 		if (signal.aborted) return;
 		notice = "";
@@ -184,7 +160,6 @@ export function openDraftView(signal: AbortSignal): View {
 
 	function check(): void {
 		lastSerial += 1;
-		if (isInForm(text)) formText = text;
 		checked = checkDraft(text);
 		void judgeKey(lastSerial);
 		const before = drawn;
@@ -207,9 +182,7 @@ export function openDraftView(signal: AbortSignal): View {
 		const smallkey = parseSmallkey(key);
 		const isKnown = smallkey !== null && (await isTaken(smallkey));
 		if (serial !== lastSerial) return;
-		const rule = t("key-rule");
-		const isShown = key !== "" && left.has("key");
-		if (smallkey === null) keyNote = isShown ? t("key-must-be", rule) : rule;
+		if (smallkey === null) keyNote = t("key-rule");
 		else keyNote = isKnown ? t("key-taken") : (newKeyProblem(smallkey, lang) ?? t("key-free"));
 		refresh();
 	}

@@ -1,5 +1,5 @@
 import { arcgisPath, operationOf } from "../../registry/addresses.ts";
-import { judgeKey, type Lang, otherLang, parseSmallkey } from "../../registry/smallkey.ts";
+import { judgeKey, type Lang, otherLang } from "../../registry/smallkey.ts";
 import { textIn, textOf } from "../../registry/texts.ts";
 import { fold, isStopWord } from "../search/words.ts";
 
@@ -104,47 +104,27 @@ export function parseServiceAddress(text: string): ServiceAddress | null {
 	return { kind, url: address.href, chosen: kind === "wms" && chosen.includes(",") ? "" : chosen };
 }
 
-export function isSurelyService(text: string): boolean {
-	const whole = /(?:\/(?:Map|Feature)Server(?:\/\d+)?\/?|\/WMSServer)$|[?&]service=wms\b/i;
-	return whole.test(text.trim()) && parseServiceAddress(text) !== null;
-}
-
 const maxWords = 3;
 const maxLength = 32;
 const maxTries = 20;
 
-/**
- * A free smallkey of the first words of a title; null if none is free.
- * @param patterns globs of the smallkeys that the sender may use; empty: all
- */
+/** A free smallkey of the first words of a title; null if none is free. */
 export async function proposeKey(
 	title: string,
-	patterns: readonly string[],
 	isTaken: (smallkey: string) => Promise<boolean>,
 ): Promise<string | null> {
 	const words = fold(title).match(/[a-z0-9]+/g) ?? [];
 	// A single letter is a name here, as in "Zone C", but for `d` and `l`, the elided articles of French.
 	const meaningful = words.filter((word) => /^[cjmnst]$/.test(word) || !isStopWord(word)).slice(0, maxWords);
 	const name = (meaningful.length > 0 ? meaningful.join("-") : "layer").slice(0, maxLength).replace(/-$/, "");
-	for (const glob of patterns.length > 0 ? patterns : ["*"])
-		for (let number = 1; number <= maxTries; number += 1) {
-			const text = number === 1 ? name : `${name}-${number}`;
-			// Only the first star is filled: the others may stand for nothing.
-			const smallkey = parseSmallkey(glob.replace("*", text).replaceAll("*", "").replaceAll("?", "0"));
-			if (smallkey && !newKeyProblem(smallkey, "en") && !(await isTaken(smallkey))) return smallkey;
-			if (!glob.includes("*")) break;
-		}
+	for (let number = 1; number <= maxTries; number += 1) {
+		const smallkey = number === 1 ? name : `${name}-${number}`;
+		if (!newKeyProblem(smallkey, "en") && !(await isTaken(smallkey))) return smallkey;
+	}
 	return null;
 }
 
 export function newKeyProblem(smallkey: string, lang: Lang): string | null {
 	const rule = judgeKey(smallkey, smallkey, null, () => false);
 	return rule && textIn(lang, textOf(...rule));
-}
-
-/** The globs in a refusal with the code `owner`, in either language; empty for another refusal. */
-export function allowedIn(errors: readonly { text: string }[]): string[] {
-	const listed = / (?:keys only: |que ces clés\s: )([^;]+); (?:not|pas) /;
-	const [globs = ""] = errors.flatMap(({ text }) => listed.exec(text)?.[1] ?? []);
-	return globs.split(" ").filter((glob) => glob !== "" && glob !== "none");
 }

@@ -1,13 +1,6 @@
-import type { Bounds } from "../data/entries.ts";
 import { askJson, ServiceFailed } from "../map/service-request.ts";
 import { layers as countText } from "../page/page.ts";
-import {
-	type Document,
-	documentAddress,
-	featureLayersOf,
-	lacksReference,
-	layerProblem,
-} from "../service/arcgis.ts";
+import { type Document, documentAddress, featureLayersOf, layerProblem } from "../service/arcgis.ts";
 import { textOf, wordOf } from "../service/decode.ts";
 import { t } from "./check.ts";
 import type { ServiceAddress } from "./proposals.ts";
@@ -15,7 +8,6 @@ import type { ServiceAddress } from "./proposals.ts";
 export interface ServiceLayer {
 	name: string;
 	title: string;
-	bounds: Bounds | null;
 	/** Empty for pictures. */
 	geometry: string;
 }
@@ -28,58 +20,36 @@ export interface Service extends ServiceAddress {
 
 export async function readService(parsed: ServiceAddress): Promise<Service> {
 	const { kind, url, chosen } = parsed;
-	if (kind === "wms") return readWms(url, chosen);
-	if (chosen !== "") return { ...parsed, layers: [await readArcgisLayer(url, chosen)], languages: [] };
-	return { ...parsed, layers: await readArcgisLayers(url), languages: [] };
-}
-
-async function readArcgisLayer(url: string, number: string): Promise<ServiceLayer> {
-	const document = await askJson(documentAddress(url, `/${number}`));
-	if (layerProblem(document)) throw new ServiceFailed(url, "no-map");
-	const service = lacksReference(document) ? await askJson(documentAddress(url)) : {};
-	return arcgisLayer({ id: number, ...document }, service);
-}
-
-async function readArcgisLayers(url: string): Promise<ServiceLayer[]> {
-	// `/layers` has the extents; some servers do not have it.
-	const whole = await askJson(documentAddress(url, "/layers")).then(featureLayersOf, () => null);
-	const service = whole && !whole.some(lacksReference) ? {} : await askJson(documentAddress(url));
-	const layers = whole ?? featureLayersOf(service);
-	if (!layers) throw new ServiceFailed(url, "no-map");
-	return Promise.all(layers.map((layer) => arcgisLayer(layer, service)));
-}
-
-async function arcgisLayer(layer: Document, service: Document): Promise<ServiceLayer> {
-	const { inDegrees, readArea } = await import("../service/boxes.ts");
-	const area = readArea(layer, service.spatialReference);
-	const name = wordOf(layer.id);
-	const title = textOf(layer.name) || name;
-	return { name, title, bounds: area && inDegrees(area), geometry: textOf(layer.geometryType) };
-}
-
-async function readWms(url: string, chosen: string): Promise<Service> {
-	const { readLayers } = await import("../map/document.ts");
-	const { layers, languages } = await readLayers(url, chosen);
+	const { layers, languages } =
+		kind === "wms"
+			? await (await import("../map/document.ts")).readLayers(url, chosen)
+			: { layers: await readArcgisLayers(url, chosen), languages: [] };
 	if (layers.length === 0) throw new ServiceFailed(url, "no-map");
 	const isListed = layers.some(({ name }) => name === chosen);
 	const only = layers.length === 1 ? (layers[0] as ServiceLayer).name : "";
-	return { kind: "wms", url, layers, chosen: isListed ? chosen : only, languages };
+	return { kind, url, layers, chosen: isListed ? chosen : only, languages };
+}
+
+/** @param number of the only layer that is read; empty: all layers */
+async function readArcgisLayers(url: string, number: string): Promise<ServiceLayer[]> {
+	if (number === "") {
+		// `/layers` has the kinds of layers; some servers do not have it.
+		const whole = await askJson(documentAddress(url, "/layers")).then(featureLayersOf, () => null);
+		return (whole ?? featureLayersOf(await askJson(documentAddress(url))) ?? []).map(arcgisLayer);
+	}
+	const document = await askJson(documentAddress(url, `/${number}`));
+	return layerProblem(document) ? [] : [arcgisLayer({ id: number, ...document })];
+}
+
+function arcgisLayer({ id, name, geometryType }: Document): ServiceLayer {
+	return { name: wordOf(id), title: textOf(name) || wordOf(id), geometry: textOf(geometryType) };
 }
 
 const maxOffered = 500;
 
 export function layerOptions(layers: readonly ServiceLayer[]) {
-	const options = layers.slice(0, maxOffered).map(({ name, title, bounds }) => {
-		const text = title === "" || title === name ? name : `${title} (${name})`;
-		return [name, bounds ? `${text} · ${boundsText(bounds)}` : text] as const;
+	const options = layers.slice(0, maxOffered).map(({ name, title }) => {
+		return [name, title === "" || title === name ? name : `${title} (${name})`] as const;
 	});
 	return [["", t("choose-of", countText(layers.length))] as const, ...options];
-}
-
-/** `49°N – 60°N, 139°W – 114°W` */
-function boundsText([west, south, east, north]: Bounds): string {
-	const place = (value: number, positive: string, negative: string) =>
-		`${Math.abs(Math.round(value))}°${value < 0 ? negative : positive}`;
-	const [left, right] = [west, east].map((value) => place(value, "E", t("west")));
-	return `${place(south, "N", "S")} – ${place(north, "N", "S")}, ${left} – ${right}`;
 }

@@ -2,7 +2,7 @@ import { lang, settings, t } from "../page/page.ts";
 import { capabilitiesAddress } from "../service/address.ts";
 import { documentAddress, readDocument } from "../service/arcgis.ts";
 import { wkidOf } from "../service/boxes.ts";
-import { boxOf, findLayer, textFor } from "../service/capabilities.ts";
+import { findLayer, textFor } from "../service/capabilities.ts";
 import { pictureFactsOf, referencesFor } from "../service/picture.ts";
 import { exceptionIn, NotCapabilities, readCapabilities } from "../service/read-capabilities.ts";
 import type { Drawable } from "./drawable.ts";
@@ -50,7 +50,7 @@ export async function readLayers(url: string, layerName: string) {
 	const capabilities = await askCapabilities(url, [layerName]);
 	const layers = [...capabilities.layers].map(([name, layer]) => {
 		const title = textFor(layer.title, lang).replace(/\s+/g, " ");
-		return { name, title, bounds: boxOf(layer, capabilities), geometry: "" };
+		return { name, title, geometry: "" };
 	});
 	return { layers, languages: capabilities.languages };
 }

@@ -130,7 +130,8 @@ test("the address of a layer becomes a draft in two languages, which is signed a
 	await page.goto(world.url("en/?page=draft"));
 	const address = `${maps.origin}${service("en")}/3`;
 	await page.locator("#source").fill(address);
-	await page.locator(".twin").getByText("Campings des parcs").waitFor();
+	await page.locator("#source").press("Enter");
+	await page.getByText("The layer in the other language is Campings des parcs").waitFor();
 	await page.getByText("The registration is in order.").waitFor();
 	await isDrawn(page);
 	await assertColour(page, 0.5, 0.5, green);
