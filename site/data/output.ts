@@ -8,7 +8,7 @@ import { tryJson } from "../../registry/untrusted-text.ts";
 import { ifThereSync } from "../../store/files/files.ts";
 import { codeStamp } from "../../store/files/version.ts";
 import type { CatalogueOptions } from "../process/site-settings.ts";
-import { openSearchFile, pageFolders } from "../static/addresses.ts";
+import { pageFolders } from "../static/addresses.ts";
 import { type PageSettings, pageSettingsPath } from "../static/html.ts";
 import { chunksFolder, layerPages, manifestPath } from "./entries.ts";
 import { picturesStamp } from "./proofs.ts";
@@ -19,15 +19,14 @@ export type OutputFiles = Map<string, string | Uint8Array | null>;
 export const catalogueFolders: readonly string[] = [
 	...pageFolders,
 	...langs.flatMap((lang) => layerPages.map((page) => `${lang}/${page}`)),
-	...["assets", "changes", "index", chunksFolder, "publisher", "records", "sitemap"],
+	...["assets", "changes", "index", chunksFolder, "publisher", "records", "schemas", "sitemap"],
 	// Earlier versions had feeds there.
 	"changes/layer",
 ];
 
 /** Some exist only if the address of the site is known. */
 export const catalogueFiles: readonly string[] = [
-	...["index.html", "site.json", pageSettingsPath, "robots.txt"],
-	...[...langs.map(openSearchFile), "sitemap.xml"],
+	...["index.html", "site.json", pageSettingsPath, "robots.txt", "sitemap.xml"],
 ];
 
 /** What a catalogue was made from: `<out>.catalogue`, beside the output. */

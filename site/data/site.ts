@@ -5,7 +5,7 @@ import { type PageSettings, pageSettingsPath, pagesVersion, type SiteSettings } 
 import { searchEngineFiles } from "../static/list-pages.ts";
 import { makeAssets } from "./assets.ts";
 import { readGuidePages, renderGuide } from "./guide/guide.ts";
-import { apiHtml, schemaFiles } from "./openapi.ts";
+import { schemaFiles } from "./openapi.ts";
 
 export type SiteFiles = Awaited<ReturnType<typeof buildSite>>;
 
@@ -33,9 +33,7 @@ export async function buildPages(options: CatalogueOptions, hasLayerPages: boole
 	const { files, pages } = await buildSite(site, publicUrl, look);
 	// A relative server URL is relative to the OpenAPI document (OpenAPI Specification 3.1.1, "Server Object").
 	const url = publicUrl === "" ? ".." : publicUrl.replace(/\/$/, "");
-	const schemas = schemaFiles(site.targets, url);
-	for (const [name, text] of schemas) files.set(`schemas/${name}`, text);
-	files.set("schemas/index.html", apiHtml(pages, schemas));
+	for (const [name, text] of schemaFiles(site.targets, url)) files.set(`schemas/${name}`, text);
 	for (const [path, text] of [...renderGuide(readGuidePages(), pages), ...searchEngineFiles(pages)])
 		files.set(path, text);
 	files.set(pageSettingsPath, `${JSON.stringify(pages)}\n`);

@@ -1,7 +1,7 @@
 import { fragmentHeaders, machineHeaders } from "../../api/reply.ts";
 import { langs } from "../../registry/smallkey.ts";
 import { chunksFolder, manifestPath } from "../data/entries.ts";
-import { listPageNames, openSearchFile } from "../static/addresses.ts";
+import { listPageNames } from "../static/addresses.ts";
 import { contentPolicy } from "../static/frame.ts";
 import { pageSettingsPath } from "../static/html.ts";
 
@@ -18,10 +18,7 @@ export const pageTypes: Readonly<Record<string, string>> = {
 };
 
 /** Start of a name → type, where the extension does not determine it. */
-const namedTypes = [
-	["opensearch-", "application/opensearchdescription+xml; charset=utf-8"],
-	["sitemap", "application/xml; charset=utf-8"],
-] as const;
+const namedTypes = [["sitemap", "application/xml; charset=utf-8"]] as const;
 
 const nosniff = { "X-Content-Type-Options": "nosniff" };
 
@@ -53,13 +50,13 @@ export const siteGroups: readonly SiteGroup[] = [
 	{
 		paths: [
 			...["/index/health.json", "/changes/*", "/schemas/*.json", "/records/*", "/publisher/*"],
-			...["/sitemap/*", "/sitemap.xml", "/robots.txt", ...langs.map((lang) => `/${openSearchFile(lang)}`)],
+			...["/sitemap/*", "/sitemap.xml", "/robots.txt"],
 		],
 		headers: machineHeaders,
 	},
 	{
 		paths: [
-			...["/index.html", "/list/*", "/guide/*", "/schemas/index.html"],
+			...["/index.html", "/list/*", "/guide/*"],
 			...langs.flatMap((lang) =>
 				["index.html", "layer/*", ...listPageNames.map((name) => `${name}/*`)].map(
 					(path) => `/${lang}/${path}`,

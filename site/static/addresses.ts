@@ -37,7 +37,7 @@ export const listFolders: Readonly<Record<Lang, string>> = { en: "list", fr: "li
 /** Folders with an index page. */
 export const pageFolders: readonly string[] = [
 	...langs.flatMap((lang) => [lang, listFolders[lang], ...listPageNames.map((page) => `${lang}/${page}`)]),
-	...["guide", "guide/fr", "schemas"],
+	...["guide", "guide/fr"],
 ];
 
 export function layerFile(lang: Lang, smallkey: string, page: LayerPage): string {
@@ -47,9 +47,4 @@ export function layerFile(lang: Lang, smallkey: string, page: LayerPage): string
 /** @param page counted from 1 */
 export function listFile(lang: Lang, page: number): string {
 	return `${listFolders[lang]}/${page === 1 ? "index" : page}.html`;
-}
-
-/** The OpenSearch 1.1 description, for browsers; it exists only if the site's address is known. */
-export function openSearchFile(lang: Lang): string {
-	return `opensearch-${lang}.xml`;
 }

@@ -1,7 +1,7 @@
 import { type Lang, langs, otherLang } from "../../registry/smallkey.ts";
 import { type Entry, manifestPath, recentPath } from "../data/entries.ts";
 import { inBoth, siteName, textsIn } from "../text/static.ts";
-import { feedPath, listFolders, openSearchFile } from "./addresses.ts";
+import { feedPath, listFolders } from "./addresses.ts";
 import {
 	type Assets,
 	Html,
@@ -78,7 +78,7 @@ ${content}
 <footer class="foot">
 <p><a href="${root}guide/${french}">${t("guide")}</a> <a href="${root}list/${french}">${t("plain-list")}</a> <a href="${root}${feedPath}">${t("feed")}</a>
 ${t("for-machines")} <a href="${root}${manifestPath}">${t("index")}</a> <a href="${root}${recentPath}">${t("changes").toLowerCase()}</a>
-<a href="${root}schemas/">${t("schemas").toLowerCase()}</a></p>
+<a href="${root}schemas/openapi.json">OpenAPI</a></p>
 ${operatorHtml(lang, site)}</footer>`;
 	const tables =
 		className === "tables" && html`<script type="module" src="${root}${assets.tables}"></script>`;
@@ -125,7 +125,6 @@ export function catalogueHtml(lang: Lang, pages: PageSettings): string {
 	const { site, publicUrl } = pages;
 	const { t } = textsIn[lang];
 	const name = siteName(site, lang);
-	const search = html`<link rel="search" type="application/opensearchdescription+xml" title="${name}" href="../${openSearchFile(lang)}">`;
 	return frameHtml(pages, {
 		lang,
 		root: "../",
@@ -133,7 +132,7 @@ export function catalogueHtml(lang: Lang, pages: PageSettings): string {
 		head: html`<meta name="description" content="${t("tagline")}">
 <link rel="canonical" href="${publicUrl ? `${publicUrl}${lang}/` : "./"}">
 ${alternates("../")}
-${publicUrl && search}<link rel="preload" as="fetch" crossorigin href="../${manifestPath}">
+<link rel="preload" as="fetch" crossorigin href="../${manifestPath}">
 ${scriptHead(lang, "../", pages)}`,
 		other: `../${otherLang[lang]}/`,
 		content: html`<noscript><h1>${name}</h1><p>${t("catalogue-needs-script")} <a href="../${listFolders[lang]}/">${t("plain-list-of-all")}</a>.</p></noscript>`,

@@ -4,10 +4,10 @@ import { targetPath } from "../../registry/targets/table.ts";
 import { type Entry, type LayerPage, layerAddress } from "../data/entries.ts";
 import { snippetsOf } from "../data/snippets.ts";
 import { layerFacts, layerHead } from "../page/layer-content.ts";
-import { addressOf, senderOf, titleOf } from "../search/select.ts";
-import { siteName, textsIn } from "../text/static.ts";
+import { titleOf } from "../search/select.ts";
+import { textsIn } from "../text/static.ts";
 import { documentHtml, frameHtml, headOf, scriptHead } from "./frame.ts";
-import { type Html, html, type PageSettings, type Part, root, scriptData } from "./html.ts";
+import { type Html, html, type PageSettings, type Part, root } from "./html.ts";
 
 /** Without a script the page has everything but the map, which `site/page/layer-view.ts` adds. Pure. */
 export function layerHtml(lang: Lang, entry: Entry, settings: PageSettings): string {
@@ -96,10 +96,8 @@ export function fragmentLinks(
 	});
 }
 
-/** Open Graph (ogp.me) and a schema.org Dataset (JSON-LD 1.1), among others. */
-function headHtml(entry: Entry, lang: Lang, settings: PageSettings): Html {
-	const { publicUrl, site } = settings;
-	const { smallkey, thumbnail } = entry;
+function headHtml(entry: Entry, lang: Lang, { publicUrl }: PageSettings): Html {
+	const { smallkey } = entry;
 	const at = (pageLang: Lang) => (publicUrl || root) + layerAddress(pageLang, smallkey);
 	const { t, typeText } = textsIn[lang];
 	const title = titleOf(entry, lang);
@@ -107,49 +105,5 @@ function headHtml(entry: Entry, lang: Lang, settings: PageSettings): Html {
 	return html`<meta name="description" content="${words}">
 <link rel="canonical" href="${at(lang)}">
 ${langs.map((pageLang) => html`<link rel="alternate" hreflang="${pageLang}" href="${at(pageLang)}">\n`)}
-<link rel="alternate" hreflang="x-default" href="${at("en")}">
-<meta property="og:type" content="website">
-<meta property="og:site_name" content="${siteName(site, lang)}">
-<meta property="og:title" content="${title}">
-<meta property="og:description" content="${words}">
-<meta property="og:locale" content="${lang}_CA">
-${publicUrl && html`<meta property="og:url" content="${at(lang)}">`}
-${publicUrl && thumbnail && html`<meta property="og:image" content="${publicUrl + thumbnail}">`}
-<script type="application/ld+json">${dataset(entry, lang, words, settings)}</script>`;
+<link rel="alternate" hreflang="x-default" href="${at("en")}">`;
 }
-
-/** JSON-LD is a data block, not a script, so the content policy allows it. */
-function dataset(entry: Entry, lang: Lang, description: string, { publicUrl, site }: PageSettings): Html {
-	const { smallkey, type, bounds, changed, keywords } = entry;
-	// South, west, north, east (schema.org, GeoShape).
-	const box = bounds && [bounds[1], bounds[0], bounds[3], bounds[2]].join(" ");
-	const sender = senderOf(entry, lang);
-	const catalogue = { "@type": "DataCatalog", name: siteName(site, lang), url: `${publicUrl}${lang}/` };
-	// Members that are undefined are left out.
-	return scriptData({
-		"@context": "https://schema.org/",
-		"@type": "Dataset",
-		name: titleOf(entry, lang),
-		description,
-		identifier: smallkey,
-		inLanguage: lang,
-		url: publicUrl ? publicUrl + layerAddress(lang, smallkey) : undefined,
-		keywords: keywords?.[lang],
-		dateModified: changed?.date,
-		// The sender registered the layer; its author is unknown.
-		sdPublisher: sender ? { "@type": "Organization", name: sender } : undefined,
-		includedInDataCatalog: publicUrl ? catalogue : undefined,
-		spatialCoverage: box && { "@type": "Place", geo: { "@type": "GeoShape", box } },
-		distribution: {
-			"@type": "DataDownload",
-			encodingFormat: mediaTypes[type] ?? "application/json",
-			contentUrl: addressOf(entry, lang),
-		},
-	});
-}
-
-const mediaTypes: Readonly<Record<string, string>> = {
-	wms: "application/vnd.ogc.wms_xml",
-	ogcWms: "application/vnd.ogc.wms_xml",
-	ogcWmts: "application/xml",
-};

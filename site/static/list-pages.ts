@@ -1,8 +1,8 @@
 import { type Lang, langs, otherLang } from "../../registry/smallkey.ts";
 import { chunkCount, type Entry, layerAddress } from "../data/entries.ts";
 import { slugOf, stateOf } from "../search/select.ts";
-import { siteName, textsIn } from "../text/static.ts";
-import { listPageNames, openSearchFile, pageFolder, publisherAddress, publisherTable } from "./addresses.ts";
+import { textsIn } from "../text/static.ts";
+import { listPageNames, pageFolder, publisherAddress, publisherTable } from "./addresses.ts";
 import { changeList, changesHtml } from "./changes-page.ts";
 import { frameHtml } from "./frame.ts";
 import { dayHtml, healthHtml, isSick, layerTable, sickTable } from "./health-page.ts";
@@ -30,9 +30,6 @@ export function searchEngineFiles({ publicUrl, site }: Pick<PageSettings, "publi
 	const hasSitemap = publicUrl !== "" && site.hasLayerPages;
 	const sitemap = hasSitemap ? `Sitemap: ${publicUrl}sitemap.xml\n` : "";
 	const files = new Map([["robots.txt", `User-agent: *\nDisallow:\n${sitemap}`]]);
-	if (publicUrl === "") return files;
-	for (const lang of langs)
-		files.set(openSearchFile(lang), openSearchXml(lang, publicUrl, siteName(site, lang)));
 	if (!hasSitemap) return files;
 	const parts = Array.from({ length: chunkCount }, (_, chunk) => {
 		return html`<sitemap><loc>${publicUrl + sitemapFile(chunk)}</loc></sitemap>\n`;
@@ -42,25 +39,6 @@ export function searchEngineFiles({ publicUrl, site }: Pick<PageSettings, "publi
 ${parts}</sitemapindex>
 `;
 	return files.set("sitemap.xml", index.text);
-}
-
-/** In characters (OpenSearch 1.1). */
-const maxName = { short: 16, long: 48 };
-
-/** OpenSearch 1.1. A name that is too long is replaced or left out, never cut. */
-function openSearchXml(lang: Lang, publicUrl: string, name: string): string {
-	const { t } = textsIn[lang];
-	const short = [name, t("map-layers"), t("layers")].find(({ length }) => length <= maxName.short);
-	const long = name.length <= maxName.long && html`<LongName>${name}</LongName>\n`;
-	return html`<?xml version="1.0" encoding="utf-8"?>
-<OpenSearchDescription xmlns="http://a9.com/-/spec/opensearch/1.1/">
-<ShortName>${short}</ShortName>
-${long}<Description>${t("tagline")}</Description>
-<InputEncoding>UTF-8</InputEncoding>
-<Language>${lang}</Language>
-<Url type="text/html" template="${publicUrl}${lang}/?q={searchTerms}"/>
-</OpenSearchDescription>
-`.text;
 }
 
 /** The files have all layers. */

@@ -9,7 +9,6 @@ import type { Entry } from "../../site/data/entries.ts";
 import { contentOf, entryOf } from "../../site/data/entry.ts";
 import { readGuidePages, renderGuide } from "../../site/data/guide/guide.ts";
 import type { CommitChanges } from "../../site/data/history.ts";
-import { apiHtml, schemaFiles } from "../../site/data/openapi.ts";
 import { buildSite, type SiteFiles } from "../../site/data/site.ts";
 import { pageHeaders } from "../../site/http/site-headers.ts";
 import { catalogueHtml, noPageHtml } from "../../site/static/frame.ts";
@@ -34,9 +33,8 @@ let site: Promise<SiteFiles> | undefined;
 
 async function openSite(): Promise<SiteFiles> {
 	const { files, pages } = await buildSite(plainSettings);
-	const api = apiHtml(pages, schemaFiles(pages.site.targets, ".."));
 	const guide = renderGuide(readGuidePages(), pages);
-	return { files: new Map([...files, ...guide, ["schemas/index.html", api]]), pages };
+	return { files: new Map([...files, ...guide]), pages };
 }
 
 export class SiteWorld implements AsyncDisposable {

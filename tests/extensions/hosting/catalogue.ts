@@ -23,7 +23,7 @@ function catalogueFilesOf(dist: string): string[] {
 	const nameIn = (folder: string, ending: string) =>
 		`${folder}/${readdirSync(join(dist, folder)).find((name) => name.endsWith(ending))}`;
 	return [
-		...["index.html", "en/index.html", "schemas/index.html", "list/fr/index.html", "site.json", "pages.json"],
+		...["index.html", "en/index.html", "list/fr/index.html", "site.json", "pages.json"],
 		...["index/index.json", "schemas/openapi.json", "records/index.json", "robots.txt", "changes/feed.xml"],
 		...[".js", ".css", ".svg"].map((ending) => nameIn("assets", ending)),
 		nameIn("index/chunks", ".json"),

@@ -114,14 +114,13 @@ for (const [lang, withColours] of [
 	});
 }
 
-test("the guide, the plain list and the interface are in order, in both languages and on a narrow screen", async (scene) => {
+test("the guide and the plain list are in order, in both languages and on a narrow screen", async (scene) => {
 	const { browser, world } = scene;
 	for (const [path, width, colorScheme] of [
 		["guide/", 1_200, "light"],
 		["guide/operate.html", 320, "dark"],
 		["guide/fr/publish.html", 320, "light"],
 		["list/fr/", 320, "dark"],
-		["schemas/", 320, "light"],
 	] as const) {
 		const {
 			page: tab,

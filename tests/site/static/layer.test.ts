@@ -66,24 +66,15 @@ test("the page for frames has the map, its title and the address of the layer's 
 	assert.match(policyOf("layer"), "frame-ancestors 'none'");
 });
 
-test("search engines read where it is, its pair, and a data set of schema.org", () => {
+test("search engines read its description, where it is, and its pair", () => {
 	const html = layerHtml("en", entry, publicSettings);
 	const url = "https://layers.example.ca/x/en/layer/a%2Bb%3D";
 	for (const part of [
 		`<link rel="canonical" href="${url}">`,
 		`<link rel="alternate" hreflang="fr" href="${url.replace("/en/", "/fr/")}">`,
-		'<meta property="og:title" content="Rivers &lt;script&gt;',
+		'<meta name="description" content="All &lt;/script&gt;',
 	])
 		assert.match(html, part);
-	const [, json = ""] = /<script type="application\/ld\+json">(.*?)<\/script>/.exec(html) ?? [];
-	const dataset = JSON.parse(json);
-	assert.equal([dataset["@context"], dataset["@type"]], ["https://schema.org/", "Dataset"]);
-	assert.equal([dataset.name, dataset.description], [entry.title.en, entry.description?.en]);
-	assert.equal([dataset.url, dataset.keywords], [url, ["water"]]);
-	// The sender has registered the layer, and has not published the data.
-	assert.equal([dataset.sdPublisher.name, dataset.publisher], ["Office of Maps", undefined]);
-	// schema.org, GeoShape: the box's corners are latitude and longitude, the lower one first.
-	assert.is(dataset.spatialCoverage.geo.box, "45 -80.5 50 -75");
 });
 
 test("health is not said to be good before it was checked; a cause in English is marked as such", () => {
