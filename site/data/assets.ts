@@ -42,7 +42,6 @@ export async function makeAssets(look: CatalogueOptions["look"]) {
 	const assets = {
 		script: pathOf("main"),
 		choose: pathOf("choose"),
-		tables: pathOf("tables"),
 		worker: pathOf("worker"),
 		english: pathOf("english"),
 		french: pathOf("french"),
@@ -65,10 +64,7 @@ const iconSvg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><g 
 /** The parts for maps and drafts are separate files, loaded on demand. */
 async function bundlePage() {
 	const [page, worker] = await Promise.all([
-		bundle(
-			["site/page/main.ts", "site/static/choose.ts", "site/static/tables.ts", "site/static/styles.css"],
-			true,
-		),
+		bundle(["site/page/main.ts", "site/static/choose.ts", "site/static/styles.css"], true),
 		// Bundled on its own: code shared with the page would be in further files, each a request before the first row.
 		bundle(["site/search/worker.ts"], false),
 	]);

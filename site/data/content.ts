@@ -19,7 +19,7 @@ import {
 } from "./entries.ts";
 import { contentOf, contentOfEntry, entryOf, type KnownOfLayer, type LayerContent } from "./entry.ts";
 import type { CatalogueContent, EarlierChunk } from "./files.ts";
-import { addLastChanges, readHistory, recentChanges, withDetails } from "./history.ts";
+import { addLastChanges, readHistory, recentChanges } from "./history.ts";
 import { hashOf, readerOf, type UsableState } from "./output.ts";
 import type { Thumbnails } from "./proofs.ts";
 
@@ -135,8 +135,7 @@ async function historyAt(
 	addLastChanges(last, history.commits, names);
 	if (before && !served.every((smallkey) => last.has(smallkey)))
 		return historyAt(at, names, null, entries, served);
-	const detailed = await withDetails(at.repository, history.commits, names);
-	return { last, changes: recentChanges(detailed, before?.changes), dateMs: history.dateMs };
+	return { last, changes: recentChanges(history.commits, before?.changes), dateMs: history.dateMs };
 }
 
 async function isOnBranch(repository: string, earlier: string, later: string): Promise<boolean> {

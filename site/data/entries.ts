@@ -1,5 +1,4 @@
 import type { FromSchema } from "json-schema-to-ts";
-import type { PublicName } from "../../registry/sender.ts";
 import type { Lang } from "../../registry/smallkey.ts";
 import { groupBy, tryJson } from "../../registry/untrusted-text.ts";
 import type { catalogueChunk, Entry } from "./entry.ts";
@@ -109,28 +108,12 @@ export const maxRecent = 300;
 
 export type ChangeKind = "added" | "changed" | "removed";
 
-/** A member of a registration, or of what was read from a service, that differs. */
-export interface FieldChange {
-	/** JSON pointer (RFC 6901). */
-	field: string;
-	/** Whether it was read from the service; otherwise it is of the registration. */
-	isRead?: true;
-	/** The values as text, cut; left out if the member was missing, or if its value is long. */
-	from?: string;
-	to?: string;
-}
-
-export interface ChangeDetail {
-	fields?: FieldChange[];
-	was?: { title: Record<Lang, string>; address: Entry["address"]; sender?: PublicName };
-}
-
 /** Of a commit with too many changes for a list, only the number. */
 export interface RecentChange {
 	commit: string;
 	/** ISO 8601 in UTC, whole seconds. */
 	date: string;
-	what: ({ smallkey: string; kind: ChangeKind | "repair" } & ChangeDetail) | { many: number };
+	what: { smallkey: string; kind: ChangeKind | "repair" } | { many: number };
 }
 
 export function recentText(changes: readonly RecentChange[]): string {

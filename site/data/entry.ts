@@ -176,7 +176,7 @@ export function contentOf(layer: CheckedLayer, settings: FragmentSettings): Laye
 }
 
 /** `fr` is left out where it is the same. */
-export function inBoth<T extends string | string[]>(en: T, fr: T): { en: T; fr?: T } {
+function inBoth<T extends string | string[]>(en: T, fr: T): { en: T; fr?: T } {
 	return { en, ...(`${fr}` !== `${en}` && { fr }) };
 }
 

@@ -1,15 +1,6 @@
 import { healthPath, repairTrailer } from "../../registry/health.ts";
 import { isSenderId, type PublicName } from "../../registry/sender.ts";
-import {
-	descriptionPath,
-	type Lang,
-	layerPath,
-	parseLayerPath,
-	parseSmallkey,
-} from "../../registry/smallkey.ts";
-import { pointerSegment } from "../../registry/texts.ts";
-import { isObject, shortened, tryJson } from "../../registry/untrusted-text.ts";
-import { openCatFile } from "../../store/git/commands/cat-file.ts";
+import { parseLayerPath, parseSmallkey } from "../../registry/smallkey.ts";
 import {
 	believedMs,
 	isShallow,
@@ -19,22 +10,14 @@ import {
 	trailersOf,
 } from "../../store/git/commands/commits.ts";
 import { serviceIdentity } from "../../store/store.ts";
-import { objectOf } from "../service/decode.ts";
-import {
-	type ChangeDetail,
-	type ChangeKind,
-	type FieldChange,
-	maxRecent,
-	type RecentChange,
-} from "./entries.ts";
-import { inBoth, type KnownOfLayer } from "./entry.ts";
+import { type ChangeKind, maxRecent, type RecentChange } from "./entries.ts";
+import type { KnownOfLayer } from "./entry.ts";
 
-/** The newest commits have details. */
 export interface CommitChanges {
 	commit: string;
 	/** ISO 8601 in UTC, whole seconds. */
 	date: string;
-	layers: { smallkey: string; kind: ChangeKind; detail?: ChangeDetail }[];
+	layers: { smallkey: string; kind: ChangeKind }[];
 	/** Smallkeys of layers for which a repair was proposed. */
 	repairs?: string[];
 }
@@ -135,93 +118,7 @@ export function recentChanges(
 }
 
 function changesOf({ commit, date, layers, repairs = [] }: CommitChanges): RecentChange[] {
-	const changed = layers.map(({ detail, ...layer }) => ({ ...layer, ...detail }));
 	const repaired = repairs.map((smallkey) => ({ smallkey, kind: "repair" as const }));
-	const whats = layers.length > maxListedLayers ? [{ many: layers.length }] : [...changed, ...repaired];
+	const whats = layers.length > maxListedLayers ? [{ many: layers.length }] : [...layers, ...repaired];
 	return whats.map((what) => ({ commit, date, what }));
-}
-
-const maxFields = 30;
-const maxValueLength = 200;
-
-export async function withDetails(
-	repository: string,
-	history: readonly HistoryCommit[],
-	names: Readonly<Record<string, PublicName>>,
-): Promise<HistoryCommit[]> {
-	const catFile = openCatFile(repository);
-	const readJson = async (name: string) => {
-		const object = await catFile.read(name);
-		return object?.type === "blob" ? tryJson(object.body.toString("utf8")) : null;
-	};
-	const detailed = [...history];
-	let left = maxRecent;
-	try {
-		for (let at = history.length - 1; at >= 0 && left > 0; at -= 1) {
-			const commit = history[at] as HistoryCommit;
-			left -= changesOf(commit).length;
-			if (commit.layers.length > maxListedLayers) continue;
-			const sender = commit.sender === null ? undefined : names[commit.sender];
-			const layers: HistoryCommit["layers"] = [];
-			for (const layer of commit.layers)
-				layers.push({ ...layer, detail: await detailOf(commit.commit, layer, readJson, sender) });
-			detailed[at] = { ...commit, layers };
-		}
-	} finally {
-		await catFile.close();
-	}
-	return detailed;
-}
-
-async function detailOf(
-	commit: string,
-	{ smallkey, kind }: HistoryCommit["layers"][number],
-	readJson: (name: string) => Promise<unknown>,
-	sender: PublicName | undefined,
-): Promise<ChangeDetail> {
-	if (kind === "added") return {};
-	const path = layerPath(smallkey);
-	const before = await readJson(`${commit}^:${path}`);
-	if (kind === "removed") return { was: { ...wasOf(before, smallkey), ...(sender && { sender }) } };
-	const read = descriptionPath(smallkey);
-	const fields = [
-		...differences(before, await readJson(`${commit}:${path}`)),
-		...differences(await readJson(`${commit}^:${read}`), await readJson(`${commit}:${read}`)).map(readField),
-	];
-	return { fields: fields.slice(0, maxFields) };
-}
-
-/** The smallkey takes the place of a missing title. */
-function wasOf(registration: unknown, smallkey: string) {
-	const text = (lang: Lang, name: string) => {
-		const value = objectOf(objectOf(registration)[lang])[name];
-		return typeof value === "string" ? value : "";
-	};
-	const titleIn = (lang: Lang) => text(lang, "service_name") || smallkey;
-	return {
-		title: { en: titleIn("en"), fr: titleIn("fr") },
-		address: inBoth(text("en", "service_url"), text("fr", "service_url")),
-	};
-}
-
-/** A value of a service is shown only if it is short: symbols and fields are long lists. */
-function readField({ from, to, ...field }: FieldChange): FieldChange {
-	const isShort = [from, to].every((text = "") => !/^[[{]/.test(text) && text.length < maxValueLength);
-	return { ...field, isRead: true, ...(isShort && from && { from }), ...(isShort && to && { to }) };
-}
-
-/** In the order of the second value. Lists are compared as a whole. */
-export function differences(before: unknown, after: unknown, pointer = ""): FieldChange[] {
-	if (JSON.stringify(before) === JSON.stringify(after)) return [];
-	if (isObject(before) && isObject(after)) {
-		const names = new Set([...Object.keys(after), ...Object.keys(before)]);
-		return [...names].flatMap((name) =>
-			differences(before[name], after[name], `${pointer}/${pointerSegment(name)}`),
-		);
-	}
-	const [from, to] = [before ?? undefined, after ?? undefined].map((value) => {
-		const text = typeof value === "string" ? value : JSON.stringify(value);
-		return text && shortened(text, maxValueLength);
-	});
-	return [{ field: pointer, ...(from !== undefined && { from }), ...(to !== undefined && { to }) }];
 }

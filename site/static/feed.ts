@@ -1,8 +1,8 @@
 import { type Lang, langs } from "../../registry/smallkey.ts";
-import type { Entry, FieldChange, RecentChange } from "../data/entries.ts";
+import type { Entry, RecentChange } from "../data/entries.ts";
 import { inBoth } from "../text/static.ts";
 import { feedPath, repairAddress } from "./addresses.ts";
-import { type Html, html, type Part } from "./html.ts";
+import { type Html, html } from "./html.ts";
 
 const maxFeedEntries = 100;
 
@@ -39,30 +39,19 @@ function entryXml({ commit, date, what }: RecentChange, root: string, titleOf: T
 	const title =
 		"many" in what
 			? inBoth("layers-changed", String(what.many))
-			: `${titlesIn(what.smallkey, titleOf(what.smallkey) ?? what.was?.title)}: ${inBoth(`kind-${what.kind}`).toLowerCase()}`;
+			: `${titlesIn(what.smallkey, titleOf(what.smallkey))}: ${inBoth(`kind-${what.kind}`).toLowerCase()}`;
 	const links = langs.map((lang, at) => {
 		const rel = at > 0 && html` rel="alternate"`;
 		return html`<link${rel} href="${root}${placeOf(lang)}" hreflang="${lang}"/>\n`;
 	});
 	const id = layer && html`:${encodeURIComponent(layer.smallkey)}`;
-	const detail = layer && html`\n<category term="${layer.smallkey}"/>${summary(layer.fields)}`;
+	const detail = layer && html`\n<category term="${layer.smallkey}"/>`;
 	return html`<entry>
 <id>urn:x-layer-change:${commit}${id}</id>
 <title>${title}</title>
 <updated>${date}</updated>${detail}
 ${links}</entry>
 `;
-}
-
-const maxSummarized = 10;
-
-function summary(fields: readonly FieldChange[] = []): Part {
-	const members = fields.filter(({ field }) => field !== "").slice(0, maxSummarized);
-	const lines = members.map(({ field, from, to }) => {
-		const values = from === undefined && to === undefined ? "" : `: ${from ?? "–"} → ${to ?? "–"}`;
-		return `${field}${values}`;
-	});
-	return lines.length > 0 && html`\n<summary>${printable(lines.join("\n"))}</summary>`;
 }
 
 /** Control characters cannot be escaped (XML 1.0, section 2.2). */

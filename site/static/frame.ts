@@ -39,7 +39,7 @@ interface Frame {
 	head?: Part;
 	other: string | null;
 	here?: "health" | "changes";
-	/** Of the element `main`; `tables` has the script for tables and lists. */
+	/** Of the element `main`. */
 	className?: string;
 	content: Part;
 }
@@ -80,9 +80,7 @@ ${content}
 ${t("for-machines")} <a href="${root}${manifestPath}">${t("index")}</a> <a href="${root}${recentPath}">${t("changes").toLowerCase()}</a>
 <a href="${root}schemas/openapi.json">OpenAPI</a></p>
 ${operatorHtml(lang, site)}</footer>`;
-	const tables =
-		className === "tables" && html`<script type="module" src="${root}${assets.tables}"></script>`;
-	return documentHtml(lang, headOf(root, pages, full, [head, tables]), body);
+	return documentHtml(lang, headOf(root, pages, full, head), body);
 }
 
 function signatureHtml({ signature }: Assets, root: string): Part {

@@ -88,7 +88,7 @@ export function layerTable<Row extends Entry>(
 		const href = layerHref(lang, row.smallkey, settings);
 		return html`<tr><th scope="row"><a href="${href}">${titleOf(row, lang)}</a></th>${cells}</tr>\n`;
 	});
-	return html`<table class="sick sortable"><thead><tr>${heads.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
+	return html`<table class="sick"><thead><tr>${heads.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
 <tbody>
 ${lines}</tbody></table>`;
 }

@@ -7,7 +7,7 @@ import { changeList, changesHtml } from "./changes-page.ts";
 import { frameHtml } from "./frame.ts";
 import { dayHtml, healthHtml, isSick, layerTable, sickTable } from "./health-page.ts";
 import { html, type PageSettings, root } from "./html.ts";
-import { byTitle, type ListData, layerOf, listHtml, namesOf, publisherCsv } from "./publishers.ts";
+import { byTitle, type ListData, listHtml, namesOf, publisherCsv } from "./publishers.ts";
 
 export function sitemapFile(chunk: number): string {
 	return `sitemap/${String(chunk).padStart(2, "0")}.xml`;
@@ -59,7 +59,9 @@ function publisherHtml(lang: Lang, slug: string, layers: readonly Entry[], data:
 	const sick = layers.filter(isSick);
 	const repairs = sick.filter(({ health }) => health.repair).length;
 	const sorted = byTitle(layers, lang);
-	const recent = data.changes.filter((change) => slugOf(layerOf(change, data) ?? {}) === slug);
+	const recent = data.changes.filter(
+		({ what }) => "smallkey" in what && slugOf(data.entryOf(what.smallkey) ?? {}) === slug,
+	);
 	const facts = [
 		plural(layers.length, "layer-count"),
 		sick.length > 0 && t("with-problem", sick.length),

@@ -129,14 +129,6 @@ export function namesOf(layers: readonly Entry[], lang: Lang): string {
 	return [...new Set(layers.map((entry) => senderOf(entry, lang)))].join(" · ");
 }
 
-/** The changed layer, a removed one as it was; undefined if unknown. */
-export function layerOf({ what }: RecentChange, { entryOf, changes }: ListData) {
-	if ("many" in what) return undefined;
-	const { smallkey } = what;
-	const earlier = () => changes.flatMap((change) => ("many" in change.what ? [] : change.what));
-	return entryOf(smallkey) ?? earlier().find((other) => other.smallkey === smallkey && other.was)?.was;
-}
-
 function tableRow(entry: Entry): Record<string, string> {
 	const { smallkey, type, title, health, changed } = entry;
 	return {

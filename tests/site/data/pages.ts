@@ -25,7 +25,6 @@ export const pageSettings: PageSettings = {
 		...{
 			script: "a/main.js",
 			choose: "a/choose.js",
-			tables: "a/tables.js",
 			styles: "a/styles.css",
 			icon: "a/icon.svg",
 		},
