@@ -46,7 +46,7 @@ await scenes("One machine", {
 			assert.is(front, behind);
 		}
 		await machine.run(
-			"cd /opt/fragments && npx fragment-publisher verify http://127.0.0.1 --repo /var/lib/fragments/repository.git --all",
+			"cd /opt/fragments && npx fragment-publisher verify http://127.0.0.1 --dist /var/lib/fragments/dist",
 		);
 	},
 	"a push as the user of the service is served": async (machine) => {

@@ -80,7 +80,7 @@ async function assertUpgraded(machine: Machine, before: Answers): Promise<void> 
 	const faults = log.filter((line) => !/all layers are read again, and nothing is lost|"harvest/.test(line));
 	assert.not.match(faults.join("\n"), /not whole|damaged|error|fail/i);
 	assert.equal(withoutChanges(await readAll(machine)), withoutChanges(before));
-	const verify = "npx fragments verify http://127.0.0.1:8080 --repo /var/lib/fragments/repository.git --all";
+	const verify = "npx fragments verify http://127.0.0.1:8080 --dist /var/lib/fragments/dist";
 	await machine.run(`cd /opt/fragments && ${verify}`);
 	const path = "/v0.9/doc/fr/manual";
 	await machine.run(`curl -sf http://127.0.0.1:8080${path} | cmp - /var/lib/fragments/dist${path}`);
