@@ -6,7 +6,6 @@ import { Local, noon, wms } from "../../helpers/local.ts";
 import { type Ended, exits, prints, runScript, warns } from "../../helpers/process.ts";
 import { freshSuite, temporaryFolder } from "../../helpers/world.ts";
 import { git } from "../../store/git-store.ts";
-import { loosen } from "../../store/loose-objects.ts";
 
 let local: Local;
 let backup: string;
@@ -23,12 +22,11 @@ function backUp(folder = local.folder, to = backup): Promise<Ended> {
 	return runScript("backup", [to], { DATA_DIR: folder }, { now: () => new Date(noon) });
 }
 
-/** Changes a file of a pack in a repository; null removes it. */
-async function damage(repository: string, name: string, change: ((bytes: Buffer) => Buffer) | null) {
-	const path = join(repository, "repository.git/objects/pack", name);
+async function damage(folder: string, name: string, change: (bytes: Buffer) => Buffer) {
+	const path = join(folder, "repository.git/objects/pack", name);
 	const bytes = await readFile(path);
 	await rm(path);
-	if (change) await writeFile(path, change(bytes));
+	await writeFile(path, change(bytes));
 }
 
 const packsOf = (folder: string) => readdir(join(folder, "repository.git/objects/pack"));
@@ -49,13 +47,13 @@ test("the first backup copies everything, with modes for its owner only, and lat
 	const writes = [1, 2, 3].map((count) => local.put(`meanwhile${count}`, wms("meanwhile")));
 	await exits(backUp(local.folder, `${backup}.meanwhile`), 0);
 	for (const { status } of await Promise.all(writes)) assert.is(status, 201);
-	const text = `has 4 layers at commit ${local.store.tip.slice(0, 12)}, and the senders; all was`;
+	const text = `has the layers at commit ${local.store.tip.slice(0, 12)}, and the senders; all was`;
 	const first = await prints(backUp(), 0, text);
 	assert.is((await stat(backup)).mode & 0o777, 0o700);
 	await local.put("second", wms("second"));
 	await writeFile(senders, '{"other":"secret"}');
 	const kept = join(backup, "senders.json.2026-03-04T120000.000Z");
-	const later = await prints(backUp(), 0, kept);
+	const later = await exits(backUp(), 0);
 	assert.is(await git(backup, "rev-parse", "main"), local.store.tip);
 	assert.is(await readFile(join(backup, "senders.json"), "utf8"), '{"other":"secret"}');
 	assert.is(await readFile(kept, "utf8"), '{"jstest":"test_-k"}');
@@ -89,33 +87,16 @@ test("a later backup misses what is lost or damaged of all earlier ones", async 
 	const before = await packsOf(backup);
 	await local.put("second", wms("second"));
 	await exits(backUp(), 0);
-	const names = (await packsOf(backup)).filter((name) => !before.includes(name));
+	const [index = "", pack = ""] = (await packsOf(backup)).filter((name) => !before.includes(name)).sort();
 	await local.put("third", wms("third"));
 	await exits(backUp(), 0);
 	const copy = `${backup}.copy`;
 	await cp(backup, copy, { recursive: true });
-	for (const name of names) await damage(copy, name, null);
+	await rm(join(copy, "repository.git/objects/pack", pack));
 	await exits(backUp(local.folder, copy), 1);
 	// Git itself reads the last byte of an index only to check the file.
-	const index = names.find((name) => name.endsWith(".idx")) ?? "";
 	await damage(backup, index, (bytes) => bytes.fill(bytes.at(-1) === 7 ? 8 : 7, bytes.length - 1));
-	for (let run = 0; run < 2; run += 1) await refused(`${backup}: the backup failed: `);
-});
-
-test("a repository that was copied there by hand is checked whole, and then a backup as any other", async () => {
-	const repository = join(backup, "repository.git");
-	await local.stop();
-	await cp(local.repository, repository, { recursive: true });
-	await loosen(repository);
-	const copy = `${backup}.damaged`;
-	await cp(backup, copy, { recursive: true });
-	await exits(backUp(), 0);
-	const blob = await git(backup, "rev-parse", `main:${layerPath("first")}`);
-	const lost = join("repository.git/objects", blob.slice(0, 2), blob.slice(2));
-	for (const folder of [copy, backup]) {
-		await rm(join(folder, lost));
-		await exits(backUp(local.folder, folder), 1);
-	}
+	await refused(`${backup}: the backup failed: `);
 });
 
 test.run();
