@@ -4,7 +4,6 @@ import { canonicalText } from "../../registry/registration.ts";
 import { descriptionPath, type Lang, langs, layerPath } from "../../registry/smallkey.ts";
 import { textsByLang } from "../../registry/texts/filled.ts";
 import { code, groupBy, plain, shortened } from "../../registry/untrusted-text.ts";
-import { textsIn } from "../../site/text/static.ts";
 import { type Proposal, subjectOf } from "../../store/git/review-branches.ts";
 import { type Edit, repairBranch } from "../../store/store.ts";
 import { placeOf } from "../harvest/finding.ts";
@@ -12,6 +11,18 @@ import type { Candidate } from "./candidates.ts";
 import type { Repair } from "./repair.ts";
 
 export const repairTexts = textsByLang({
+	same: ["The same layer at another place", "La même couche à un autre endroit"],
+	perhaps: ["Perhaps the same layer at another place", "Peut-être la même couche à un autre endroit"],
+	choose: [
+		"Several places match equally well: register the right one",
+		"Plusieurs endroits conviennent aussi bien : inscrivez le bon",
+	],
+	registered: ["registered", "inscrit"],
+	before: ["Before", "Avant"],
+	now: ["Now", "Maintenant"],
+	agrees: ["Agrees", "Concorde"],
+	yes: ["yes", "oui"],
+	no: ["no", "non"],
 	layer: ["Layer", "Couche"],
 	https: ["https in place of http", "https au lieu de http"],
 	redirect: ["the server redirects there permanently", "le serveur y redirige en permanence"],
@@ -104,14 +115,14 @@ function cut(text: string): string {
 }
 
 function repairText({ layer, langs: repaired, sure }: Repair, lang: Lang, write: Write): string {
-	const { t } = textsIn[lang];
-	const lines = [`${repairTexts[lang].layer} ${write(layer.smallkey)}`, ""];
-	if (sure === "choose") lines.push(t("repair-choose"), "");
+	const texts = repairTexts[lang];
+	const lines = [`${texts.layer} ${write(layer.smallkey)}`, ""];
+	if (sure === "choose") lines.push(texts.choose, "");
 	// Languages with the same service share their candidates.
 	for (const candidates of new Set(repaired.map((item) => item.candidates))) {
 		const sharing = repaired.filter((item) => item.candidates === candidates).map((item) => item.lang);
 		const registered = write(placeOf(layer.registration, sharing[0] as Lang));
-		lines.push(`${t("place-registered", sharing.join(", "))}: ${registered}`, "");
+		lines.push(`${sharing.join(", ")}, ${texts.registered}: ${registered}`, "");
 		for (const candidate of candidates) lines.push(...candidateLines(candidate, lang, write));
 	}
 	return lines.join("\n");
@@ -120,16 +131,15 @@ function repairText({ layer, langs: repaired, sure }: Repair, lang: Lang, write:
 function candidateLines({ service_url, layer = "", by, agreement }: Candidate, lang: Lang, write: Write) {
 	const { rows, sure } = agreement;
 	const texts = repairTexts[lang];
-	const { t } = textsIn[lang];
 	const place = write(`${service_url} ${layer}`.trim());
 	const cell = (text: string) => (text === "" ? "" : write(text));
 	return [
-		`${t(sure === "same" ? "repair-same" : "repair-perhaps")}: ${place} (${texts[by]})`,
+		`${texts[sure === "same" ? "same" : "perhaps"]}: ${place} (${texts[by]})`,
 		"",
-		`| | ${t("before")} | ${t("now")} | ${t("agrees")} |`,
+		`| | ${texts.before} | ${texts.now} | ${texts.agrees} |`,
 		"|---|---|---|---|",
 		...rows.map(({ trait, before, after, agrees }) => {
-			return `| ${texts[trait]} | ${cell(before)} | ${cell(after)} | ${agrees ? t("yes") : `**${t("no")}**`} |`;
+			return `| ${texts[trait]} | ${cell(before)} | ${cell(after)} | ${agrees ? texts.yes : `**${texts.no}**`} |`;
 		}),
 		"",
 	];

@@ -1,48 +1,16 @@
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import type { OtherRoute, Question } from "../../api/context.ts";
-import type { Reply } from "../../api/reply.ts";
 import type { RunningService, Started } from "../../api/service/extensions.ts";
 import { readHealth, servedRef } from "../../api/service/repository.ts";
 import type { Configuration } from "../../api/service/settings.ts";
 import { markRepairs, repairTrailer, weekOf } from "../../registry/health.ts";
-import { decodeSegment, type Lang, parseSmallkey } from "../../registry/smallkey.ts";
-import type { SiteService } from "../../site/extension.ts";
-import type { Catalogue } from "../../site/http/catalogue-requests.ts";
-import { answerMoved, answerNoPage, rootFrom } from "../../site/http/pages.ts";
-import { pageHeaders } from "../../site/http/site-headers.ts";
 import { readOpen } from "../../store/git/review-branches.ts";
 import { commitHealth, type HealthOptions } from "../harvest/harvester/health-checks.ts";
 import type { HarvestService } from "../harvest/harvester/open.ts";
 import { systemTimers } from "../harvest/harvester/schedule.ts";
 import { childEnvironment, type HarvestSettings } from "../harvest/settings.ts";
-import { createReadRepairs, type ReadRepairs, repairHtml, repairsHtml } from "./waiting-repairs.ts";
-
-/** The folder of repairs, a slash and a smallkey, with or without the file's ending. */
-const repairPath = /^\/(en|fr)\/repair(?:(\/)([^/?]{0,200}?)(?:\.html)?)?(?:\?.*)?$/;
-
-/** GET <base>/en/repair/<smallkey>, /en/repair/ and the same in French: a decision changes them at once. */
-export function repairRoutes(catalogue: Catalogue, repairs: ReadRepairs): OtherRoute[] {
-	async function answer({ path, basePath }: Question): Promise<Reply> {
-		const [, lang = "en", slash, segment = ""] = repairPath.exec(path) ?? [];
-		if (slash === undefined) return answerMoved(basePath + path.replace("/repair", "$&/"));
-		const smallkey = segment === "" ? "" : parseSmallkey(decodeSegment(segment) ?? "");
-		const file = `${lang}/repair/${smallkey}.html`;
-		const [settings, { isSecure }] = [await catalogue.settings(), catalogue.files];
-		const page = { file, root: rootFrom(path.slice(1)) };
-		const waiting = smallkey ? await repairs.of(smallkey) : null;
-		if (!settings || smallkey === null || (smallkey !== "" && !waiting))
-			return answerNoPage(page, settings, isSecure);
-		const html = waiting
-			? repairHtml(lang as Lang, smallkey, await catalogue.entries.find(smallkey), waiting, settings)
-			: repairsHtml(lang as Lang, await repairs.list(), settings);
-		return { status: 200, headers: pageHeaders(file, isSecure), body: new TextEncoder().encode(html) };
-	}
-
-	const bound = "one list of git for all who ask meanwhile; the evidence of a repair is read once";
-	return [{ name: "page", bound, matches: (path) => repairPath.test(path), answer }];
-}
+import { createReadRepairs } from "./waiting-repairs.ts";
 
 const firstMs = 600_000;
 const everyMs = 86_400_000;
@@ -114,15 +82,13 @@ function searchProcess(configuration: Configuration) {
 		promisify(execFile)(process.execPath, [command, "repair"], { env, signal, ...limits });
 }
 
-export type RepairingService = RunningService<HarvestSettings & SiteService["configuration"]> &
-	Pick<SiteService, "catalogue"> &
-	HarvestService;
+export type RepairingService = RunningService<HarvestSettings> & HarvestService;
 
 export function startRepair(service: RepairingService): Started {
-	const { configuration, repository, catalogue, store, log, notify } = service;
+	const { configuration, repository, store, log, notify } = service;
 	if (repository === null) return { close: () => undefined };
-	const { harvest, pictures } = configuration;
-	const repairs = createReadRepairs(repository, pictures);
+	const { harvest } = configuration;
+	const readRepair = createReadRepairs(repository);
 	const search = searchProcess(configuration);
 	const end =
 		harvest.on && harvest.repair
@@ -138,11 +104,10 @@ export function startRepair(service: RepairingService): Started {
 				})
 			: () => undefined;
 	return {
-		routes: catalogue ? repairRoutes(catalogue, repairs) : [],
 		layer: async (smallkey, layer) => {
 			// A layer that works may have a permanent redirect, and therefore a repair, too.
-			const waiting = layer && (await repairs.of(smallkey));
-			return waiting ? () => ({ health: { repair: waiting.repair } }) : null;
+			const repair = layer && (await readRepair(smallkey));
+			return repair ? () => ({ health: { repair } }) : null;
 		},
 		close: end,
 	};

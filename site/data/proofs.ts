@@ -87,19 +87,6 @@ export function pictureName(smallkey: string, hash?: string | null): string {
 	return `${folderOf(smallkey)}/${smallkey}${hash ? `.${hash}` : ""}.webp`;
 }
 
-/** For a smallkey, the layer's last picture and its repair's, as paths in the folder; null without one. */
-export async function readPicturePairs(folder: string) {
-	const [before, after] = [await readProofs(folder), await readProofs(join(folder, proposedFolder))];
-	return (smallkey: string) => {
-		const repaired = after.get(smallkey);
-		const isDrawn = repaired?.picture !== undefined && repaired.since === undefined;
-		return {
-			before: before.get(smallkey)?.picture ?? null,
-			after: isDrawn ? `${proposedFolder}/${repaired.picture}` : null,
-		};
-	};
-}
-
 const inBoth = (code: TextCode) => langs.map((lang) => textIn(lang, textOf(code))).join(" · ");
 
 /**

@@ -11,7 +11,7 @@ import {
 	stateOf,
 	titleOf,
 } from "../search/select.ts";
-import { publisherAddress, repairPlace } from "../static/addresses.ts";
+import { publisherAddress, repairPulls } from "../static/addresses.ts";
 import { type Html, html, type Part, type SiteSettings } from "../static/html.ts";
 import type { Translator } from "../text/page-texts.ts";
 
@@ -68,21 +68,19 @@ ${rows.map(([name, ...parts]) => {
 })}</dl>`;
 }
 
-function healthOf(entry: Entry, { lang, root, texts, site }: LayerContext): Part[] {
+function healthOf(entry: Entry, { lang, texts, site }: LayerContext): Part[] {
 	const { t, stateText, dayText, causes } = texts;
-	const { health, smallkey } = entry;
+	const { health } = entry;
 	const { text: cause, lang: causeLang } = causeIn(lang, causes, health ?? {});
-	const place = repairPlace(lang, smallkey, site);
 	return [
 		stateText(stateOf(entry)),
 		health && t("since-week", dayText(new Date(mondayOf(health.since)))),
 		cause && (causeLang === lang ? cause : html`<span lang="${causeLang}">${cause}</span>`),
-		health?.repair && link(site.canSend ? root + place : place, t("repair-proposed"), site.canSend),
+		health?.repair && link(repairPulls(site), t("repair-proposed")),
 	];
 }
 
-/** Only the text if the address is neither http nor https, unless it is in the site. */
-function link(href: string, words = href, isInSite = false): Part {
-	if (isInSite) return html`<a href="${href}">${words}</a>`;
+/** Only the text if the address is neither http nor https. */
+function link(href: string, words = href): Part {
 	return /^https?:/i.test(href) ? html`<a href="${href}" rel="noopener noreferrer">${words}</a>` : words;
 }

@@ -4,7 +4,7 @@ import type { LayerPage } from "../data/entries.ts";
 export const listPageNames = ["changes", "health", "publisher"] as const;
 
 /** With the slash at its end. */
-export function pageFolder(lang: Lang, page: (typeof listPageNames)[number] | "repair"): string {
+export function pageFolder(lang: Lang, page: (typeof listPageNames)[number]): string {
 	return `${lang}/${page}/`;
 }
 
@@ -16,18 +16,10 @@ export function publisherTable(slug: string): string {
 	return `publisher/${slug}.csv`;
 }
 
-export function repairAddress(lang: Lang, smallkey = ""): string {
-	return pageFolder(lang, "repair") + encodeURIComponent(smallkey);
-}
-
-/** Its page below the site's root, or the pull requests of the repository; empty if neither is known. */
-export function repairPlace(
-	lang: Lang,
-	smallkey: string,
-	{ canSend, repository }: { canSend: boolean; repository: string },
-): string {
-	if (canSend) return repairAddress(lang, smallkey);
-	return repository && `${repository}/pulls?q=${encodeURIComponent("is:pr is:open head:repair/")}`;
+/** The pull requests of repairs; empty on one machine, and where the repository is not known. */
+export function repairPulls({ canSend, repository }: { canSend: boolean; repository: string }): string {
+	if (canSend || repository === "") return "";
+	return `${repository}/pulls?q=${encodeURIComponent("is:pr is:open head:repair/")}`;
 }
 
 export const feedPath = "changes/feed.xml";

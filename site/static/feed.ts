@@ -1,7 +1,7 @@
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import type { Entry, RecentChange } from "../data/entries.ts";
 import { inBoth } from "../text/static.ts";
-import { feedPath, repairAddress } from "./addresses.ts";
+import { feedPath } from "./addresses.ts";
 import { type Html, html } from "./html.ts";
 
 const maxFeedEntries = 100;
@@ -31,10 +31,7 @@ ${self}${entries}</feed>
 function entryXml({ commit, date, what }: RecentChange, root: string, titleOf: TitleOf): Html {
 	const layer = "many" in what ? null : what;
 	const placeOf = (lang: Lang) => {
-		if (layer === null) return `${lang}/?sort=changed`;
-		// Only a service proposes repairs in commits.
-		if (layer.kind === "repair") return repairAddress(lang, layer.smallkey);
-		return `${lang}/?layer=${encodeURIComponent(layer.smallkey)}`;
+		return layer ? `${lang}/?layer=${encodeURIComponent(layer.smallkey)}` : `${lang}/?sort=changed`;
 	};
 	const title =
 		"many" in what

@@ -3,7 +3,7 @@ import { type Lang, otherLang } from "../../registry/smallkey.ts";
 import type { Entry } from "../data/entries.ts";
 import { hostsOf, senderOf, slugOf, titleOf } from "../search/select.ts";
 import { textsIn } from "../text/static.ts";
-import { pageFolder, publisherAddress, repairAddress, repairPlace } from "./addresses.ts";
+import { pageFolder, publisherAddress, repairPulls } from "./addresses.ts";
 import { frameHtml } from "./frame.ts";
 import { type Html, html, type PageSettings, type Part, root } from "./html.ts";
 import { layerHref } from "./layer-page.ts";
@@ -42,7 +42,7 @@ export function healthHtml(lang: Lang, data: ListData): string {
 		content: html`<h1>${t("health-title")}</h1>
 <p>${t("health-intro")}</p>
 <p>${report ? facts.filter(Boolean).join(" ") : t("no-health-report")}</p>
-${settings.site.canSend && html`<p><a href="${root}${repairAddress(lang)}">${t("all-repairs")}</a></p>\n`}${sick.length > 0 && html`${causeCounts(lang, sick)}\n${sickTable(lang, sick, data, owners)}`}`,
+${sick.length > 0 && html`${causeCounts(lang, sick)}\n${sickTable(lang, sick, data, owners)}`}`,
 	});
 }
 
@@ -101,18 +101,15 @@ export function sickTable(
 	owners: ReadonlyMap<string, string> | null,
 ): Html {
 	const { t } = textsIn[lang];
-	const { site } = settings;
 	const publisherLink = (entry: Entry) => {
 		const slug = slugOf(entry);
 		return slug && html`<a href="${root}${publisherAddress(lang, slug)}">${senderOf(entry, lang)}</a>`;
 	};
-	const repairLink = (smallkey: string) => {
-		const place = repairPlace(lang, smallkey, site);
-		const badge = html`<span class="badge">${t("repair-proposed")}</span>`;
-		return place === "" ? badge : html`<a href="${site.canSend ? root : ""}${place}">${badge}</a>`;
-	};
-	const finding = ({ smallkey, health }: SickEntry) =>
-		html`${stateHtml(lang, health)}${health.repair && html`. ${repairLink(smallkey)}`}`;
+	const badge = html`<span class="badge">${t("repair-proposed")}</span>`;
+	const pulls = repairPulls(settings.site);
+	const repair = pulls === "" ? badge : html`<a href="${pulls}">${badge}</a>`;
+	const finding = ({ health }: SickEntry) =>
+		html`${stateHtml(lang, health)}${health.repair && html`. ${repair}`}`;
 	const hasOwners = entries.some(({ smallkey }) => owners?.get(smallkey));
 	const columns: (Column<SickEntry> | false)[] = [
 		owners !== null && [t("publisher"), publisherLink],
