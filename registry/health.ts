@@ -166,11 +166,6 @@ export function weekOf(time: Date): string {
 	return `${day.getUTCFullYear()}-W${String(week).padStart(2, "0")}`;
 }
 
-/** Both weeks included; at least 1. */
-export function weeksSince(since: string, week: string): number {
-	return Math.max(Math.round((mondayOf(week) - mondayOf(since)) / (7 * 86_400_000)) + 1, 1);
-}
-
 /** In milliseconds since 1970; January 4 is always in week 1 (ISO 8601). */
 export function mondayOf(week: string): number {
 	const [year = 1970, number = 1] = week.split("-W").map(Number);

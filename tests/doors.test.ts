@@ -68,7 +68,7 @@ const ask: Record<Door, (files: Files, scene: Scene, sender: string) => Promise<
 	review: async (files, { repository }) => {
 		repository.propose(files);
 		const settings = { metadataUrl: "", catalogueUrl: "" };
-		const check = async () => ({ findings: [] });
+		const check = async () => [];
 		const options = { repository: repository.path, base: "main", head: "head", settings, check };
 		const { remarks } = await review(options);
 		return remarks.filter(({ level }) => level === "error").map(({ text }) => text);

@@ -1,8 +1,8 @@
 import { fieldNamed } from "../../registry/description.ts";
 import { type Cause, type CauseCode, causeOf } from "../../registry/health.ts";
 import type { LangEntry, Registration } from "../../registry/registration.ts";
-import { type Lang, langs } from "../../registry/smallkey.ts";
-import { isGroup, leavesOf, serviceTitle } from "../../site/service/arcgis.ts";
+import { langs } from "../../registry/smallkey.ts";
+import { isGroup, leavesOf } from "../../site/service/arcgis.ts";
 import {
 	type Capabilities,
 	type CapabilitiesLayer,
@@ -10,9 +10,7 @@ import {
 	isUnreadable,
 	legendFormatsOf,
 	type OgcService,
-	textFor,
 } from "../../site/service/capabilities.ts";
-import { textOf } from "../../site/service/decode.ts";
 import { askLayer, askService, objectsIn } from "./arcgis/answers.ts";
 import { fieldsOf } from "./arcgis/feature-layer.ts";
 import { type Ask, Trouble } from "./ask.ts";
@@ -27,54 +25,43 @@ import {
 } from "./finding.ts";
 import type { Clients, ReadCapabilities } from "./wms/read-capabilities.ts";
 
-interface Checked {
-	title: string | null;
-	wrong: Wrong[];
-}
-
 /** @param state `well`: only to be known */
 type Wrong = [member: string, what: Cause, state?: "well"];
 
 const maxMissing = 10;
 
 /** Checks a registration against the services of both languages. Never rejects: a service that fails is a finding. */
-export async function checkLayer(registration: Registration, clients: Pick<Clients, "ask" | "read">) {
-	/** Absent if the layer was not found. */
-	const titles: Partial<Record<Lang, string>> = {};
+export async function checkLayer(
+	registration: Registration,
+	{ ask, read }: Pick<Clients, "ask" | "read">,
+): Promise<Finding[]> {
 	const findings: Finding[] = [];
 	for (const lang of langs) {
 		const service = serviceOf(registration, lang);
-		const result = await orTrouble(checkService(service, clients));
-		if (result instanceof Trouble) {
-			findings.push(findingOf(service, result));
-			continue;
-		}
-		if (result.title !== null) titles[lang] = result.title;
-		for (const [member, what, state = "wrong"] of result.wrong)
-			findings.push(findingOf(service, { state, what }, member));
+		const result = await orTrouble(checkService(service, ask, read));
+		if (result instanceof Trouble) findings.push(findingOf(service, result));
+		else
+			for (const [member, what, state = "wrong"] of result)
+				findings.push(findingOf(service, { state, what }, member));
 	}
-	return { titles, findings };
+	return findings;
 }
 
-async function checkService(
-	service: Service,
-	{ ask, read }: Pick<Clients, "ask" | "read">,
-): Promise<Checked> {
+async function checkService(service: Service, ask: Ask, read: ReadCapabilities): Promise<Wrong[]> {
 	if (service.type === "esriFeature") return checkFeature(service, ask);
 	return service.ogc ? checkOgc(service, service.ogc, read) : checkArcgis(service, ask);
 }
 
-async function checkFeature({ entry, address }: Service, ask: Ask): Promise<Checked> {
+async function checkFeature({ entry, address }: Service, ask: Ask): Promise<Wrong[]> {
 	const layer = await askLayer(address, ask);
 	const field = "display_field" in entry ? entry.display_field : undefined;
 	const fields = fieldsOf(layer);
 	const isMissing = field && fields.length > 0 && !fieldNamed(field, fields);
-	const wrong: Wrong[] = isMissing ? [["display_field", causeOf("no-field", quote(field))]] : [];
-	return { title: textOf(layer.name), wrong };
+	return isMissing ? [["display_field", causeOf("no-field", quote(field))]] : [];
 }
 
-async function checkOgc(service: Service, ogc: OgcService, read: ReadCapabilities): Promise<Checked> {
-	const { lang, entry, address, names, isWhole } = service;
+async function checkOgc(service: Service, ogc: OgcService, read: ReadCapabilities): Promise<Wrong[]> {
+	const { entry, address, names, isWhole } = service;
 	const capabilities = await read(ogc, address, names);
 	const { layers, others, count } = capabilities;
 	if (isWhole) checkEntries([...layers.keys(), ...others.keys()]);
@@ -86,9 +73,8 @@ async function checkOgc(service: Service, ogc: OgcService, read: ReadCapabilitie
 		nameNotes(name, matches[at]?.listed ?? name).map((what): Wrong => [memberOf(at), what, "well"]),
 	);
 	const layer = matches[0]?.layer;
-	const title = layer ? textFor(layer.title, lang) : isNode ? "" : null;
 	const types = layer && !isNode ? typeNotes(entry, layer, capabilities) : [];
-	return { title, wrong: [...missing, ...notes.slice(0, maxMissing), ...types] };
+	return [...missing, ...notes.slice(0, maxMissing), ...types];
 }
 
 function inList(at: number): string {
@@ -136,7 +122,7 @@ function offers(formats: readonly string[], type: string): boolean {
 	return formats.some((format) => essence(format) === essence(type));
 }
 
-async function checkArcgis({ type, address, listed, isWhole }: Service, ask: Ask): Promise<Checked> {
+async function checkArcgis({ type, address, listed, isWhole }: Service, ask: Ask): Promise<Wrong[]> {
 	const document = await askService(address, type, ask);
 	if (isWhole) checkEntries(leavesOf(document));
 	const [layers, tables] = [objectsIn(document.layers), objectsIn(document.tables)];
@@ -152,5 +138,5 @@ async function checkArcgis({ type, address, listed, isWhole }: Service, ask: Ask
 		return code ? [[inList(at), causeOf(code, String(name))]] : [];
 	});
 	const missing = missingIn(listed, (at) => ids.has(listed[at]), ids.size);
-	return { title: serviceTitle(document, address), wrong: [...missing, ...notes] };
+	return [...missing, ...notes];
 }

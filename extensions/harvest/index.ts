@@ -3,22 +3,16 @@ import { type HarvestSettings, readHarvest } from "./settings.ts";
 
 const commands: readonly Command[] = [
 	{
-		name: "check-services",
-		purpose: "review",
-		summary: "check that the services behind the layers have what the registrations say",
-		load: async () => (await import("./commands/harvest.ts")).runs["check-services"],
-	},
-	{
 		name: "harvest",
 		purpose: "operate",
 		summary: "read the descriptions of layers from their services",
-		load: async () => (await import("./commands/harvest.ts")).runs.harvest,
+		load: async () => (await import("./commands/harvest.ts")).runHarvest,
 	},
 	{
 		name: "watch-services",
 		purpose: "operate",
 		summary: "check each layer as a viewer sees it, and write the sick ones into layers/health.json",
-		load: async () => (await import("./commands/harvest.ts")).runs["watch-services"],
+		load: async () => (await import("./commands/harvest.ts")).runWatch,
 	},
 ];
 

@@ -73,7 +73,7 @@ export async function watchLayer(
 	clients: Clients,
 	site: string | null,
 ): Promise<Finding[]> {
-	const { findings: checked } = await checkLayer(registration, clients);
+	const checked = await checkLayer(registration, clients);
 	const findings = await Promise.all(
 		checked.map((finding) => orDrawn(serviceOf(registration, finding.lang), finding, clients)),
 	);

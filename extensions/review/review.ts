@@ -113,7 +113,7 @@ function rowsOf(layers: readonly ChangedLayer[], remarks: readonly Remark[]) {
 }
 
 /** Never rejects. */
-export type CheckServices = (layer: CheckedLayer) => Promise<{ findings: Finding[] }>;
+export type CheckServices = (layer: CheckedLayer) => Promise<Finding[]>;
 
 const maxAskingMs = 8 * 60_000;
 
@@ -137,7 +137,7 @@ async function askServices(layers: readonly ChangedLayer[], check: CheckServices
 	const touched = layers.filter((layer) => touchedLangs(layer).length > 0);
 	const task = async (layer: ChangedLayer) => {
 		const langs = touchedLangs(layer);
-		const { findings } = await check(layer.after as CheckedLayer);
+		const findings = await check(layer.after as CheckedLayer);
 		const lineAt = linesOf(layer.text);
 		return findings
 			.filter(({ lang }) => langs.includes(lang))

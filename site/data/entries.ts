@@ -39,10 +39,16 @@ export interface Chunk {
 	readonly entries: readonly Entry[];
 }
 
-/** The chunk of a layer: FNV-1a of 32 bits (RFC 9923) of its smallkey in lower case, folded to six bits. */
-export function chunkOf(smallkey: string): number {
+/** FNV-1a of 32 bits (RFC 9923), for texts of ASCII. */
+export function hashOf(text: string): number {
 	let hash = 0x811c9dc5;
-	for (const unit of smallkey.toLowerCase()) hash = Math.imul(hash ^ unit.charCodeAt(0), 0x01000193);
+	for (const unit of text) hash = Math.imul(hash ^ unit.charCodeAt(0), 0x01000193);
+	return hash >>> 0;
+}
+
+/** The chunk of a layer: the hash of its smallkey in lower case, folded to six bits. */
+export function chunkOf(smallkey: string): number {
+	const hash = hashOf(smallkey.toLowerCase());
 	return ((hash ^ (hash >>> 16)) >>> 0) % chunkCount;
 }
 

@@ -126,9 +126,7 @@ function secretProblems({ workflow: { on, env }, name: _, ...rest }: (typeof job
 		"its checkout leaves a token behind": inputs.some((input) => input["persist-credentials"] !== false),
 		[`it uses ${otherActions}`]: otherActions.length > 0,
 		"it checks out other code": runs(/\bgit (?:checkout|switch|merge|worktree|pull|reset|clone|submodule)\b/),
-		"it asks foreign servers": runs(
-			/npx fragment-publisher (?:harvest|watch-services|check-services|repair|prove)\b/,
-		),
+		"it asks foreign servers": runs(/npx fragment-publisher (?:harvest|watch-services|repair|prove)\b/),
 		// What another branch has brought is never run.
 		"it runs code after a fetch": later.some(
 			({ run, uses }) => /\b(?:npx|npm|node)\b/.test(run) || uses?.startsWith("./"),

@@ -17,8 +17,6 @@ interface HarvesterOptions extends Schedule {
 	log: Log;
 	/** Called before the next layer of the same host, unless the harvest throws, the layer is gone, or the service ends. */
 	check?: (smallkey: string, ...layer: Parameters<HarvestLayer>) => Promise<void>;
-	/** Until then each layer is harvested once a day: its description may follow earlier rules. */
-	againUntilMs?: number;
 	/** A harvest starts when no layer was written in this time. */
 	quietMs?: number;
 	count?: ((outcome: Outcome) => void) | undefined;
@@ -34,10 +32,8 @@ interface HarvestEnd {
 	failures: number;
 }
 
-/** A line of the log for each group: the number of each outcome, and findings in English by smallkey. */
-export type HarvestLine = { harvested: number; findings?: Record<string, string[]> } & Partial<
-	Record<Outcome, number>
->;
+/** A line of the log for each group: the number of each outcome. What services said is in `/status`. */
+export type HarvestLine = { harvested: number } & Partial<Record<Outcome, number>>;
 
 const maxHosts = 4;
 
@@ -45,15 +41,13 @@ const maxHosts = 4;
 const groupMs = 1_000;
 const maxGroup = 50;
 
-const dayMs = 86_400_000;
-
 /** Each further delay is twice the one before. */
 const firstRetryMs = 60_000;
 
 /** The harvester of a running service. It is idle until its first call. */
 export function createHarvester(options: HarvesterOptions) {
 	const { store, harvest, check, log, timers, now, allKeys, everyMs } = options;
-	const { againUntilMs = 0, quietMs = 0 } = options;
+	const { quietMs = 0 } = options;
 	const ending = new AbortController();
 	const { signal } = ending;
 	const queue = createHostQueue(maxHosts, visit);
@@ -81,12 +75,11 @@ export function createHarvester(options: HarvesterOptions) {
 	/** Looks for layers that have become due, every minute, or more often in a short period. */
 	function pollLater(sinceMs: number): void {
 		if (signal.aborted) return;
-		const periodMs = sinceMs < againUntilMs ? Math.min(dayMs, everyMs) : everyMs;
 		const poll = async () => {
 			const untilMs = nowMs();
 			const due: string[] = [];
 			await eachInSlices(allKeys(), (smallkey) => {
-				const dueMs = ends.get(smallkey)?.nextTry ?? nextMoment(smallkey, sinceMs, periodMs);
+				const dueMs = ends.get(smallkey)?.nextTry ?? nextMoment(smallkey, sinceMs, everyMs);
 				if (dueMs <= untilMs && !isBusy(smallkey)) due.push(smallkey);
 			});
 			// The last to fail come first: those at which a host hangs must not keep the others from being asked.
@@ -153,22 +146,16 @@ export function createHarvester(options: HarvesterOptions) {
 	}
 
 	function finish(outcomes: ReadonlyMap<HarvestResult, Outcome>): void {
-		const line: HarvestLine = { harvested: 0 };
+		const line: HarvestLine = { harvested: outcomes.size };
 		for (const [{ smallkey, registration, harvested }, outcome] of outcomes) {
 			const findings = harvested.findings.map((finding) => findingLine(registration, finding));
 			options.count?.(outcome);
-			// A service that stays down is logged once, not at every retry.
-			if (outcome !== "failed" || !ends.get(smallkey)?.failures) {
-				line.harvested += 1;
-				line[outcome] = (line[outcome] ?? 0) + 1;
-				const texts = findings.map(({ en }) => en);
-				if (texts.length > 0) line.findings = { ...line.findings, [smallkey]: texts };
-			}
+			line[outcome] = (line[outcome] ?? 0) + 1;
 			const again = harvested.findings.some(({ state }) => state === "down");
 			end(smallkey, outcome === "failed" ? "failed" : "done", findings, again);
 			if (outcome === "dropped") ends.delete(smallkey);
 		}
-		if (line.harvested > 0) log.info(line);
+		log.info(line);
 	}
 
 	/** @param again whether the harvest is retried, after an increasing delay */

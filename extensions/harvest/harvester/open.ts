@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import type { LayerPart, RunningService, Started } from "../../../api/service/extensions.ts";
 import { isoTime } from "../../../api/service/layer-status.ts";
 import { readHealth } from "../../../api/service/repository.ts";
@@ -7,9 +6,6 @@ import { isDescribed } from "../../../registry/description.ts";
 import { parseHealth, type Sickness } from "../../../registry/health.ts";
 import type { LayerStatus } from "../../../registry/schemas/answers.ts";
 import type { Lang } from "../../../registry/smallkey.ts";
-import { tryJson } from "../../../registry/untrusted-text.ts";
-import { objectOf } from "../../../site/service/decode.ts";
-import { readTextIfThere, replaceFile } from "../../../store/files/files.ts";
 import type { Layer, Log } from "../../../store/store.ts";
 import { childEnvironment, type HarvestSettings } from "../settings.ts";
 import { descriptionOf, harvestedOf } from "./commit.ts";
@@ -56,24 +52,6 @@ export function createLayerParts(
 	};
 }
 
-/** Of the rules by which services are read. A change of what is read of the same answers increases it. */
-const rulesVersion = 2;
-
-/** All layers are harvested again after such a change. */
-const spreadMs = 86_400_000;
-
-/** A day after the first start with these rules, which `DATA_DIR/harvest-rules.json` notes; in milliseconds since 1970. */
-async function againUntil(dataDir: string, nowMs: number, log: Log): Promise<number> {
-	const path = join(dataDir, "harvest-rules.json");
-	const { version, until } = objectOf(tryJson((await readTextIfThere(path)) ?? ""));
-	const storedMs = Date.parse(String(until));
-	if (version === rulesVersion && Number.isFinite(storedMs)) return storedMs;
-	const untilMs = nowMs + spreadMs;
-	const text = JSON.stringify({ version: rulesVersion, until: new Date(untilMs).toISOString() });
-	await replaceFile(path, `${text}\n`).catch((error: Error) => log.warn(`${path}: ${error.message}`));
-	return untilMs;
-}
-
 /** A process that cannot start has the same error for each layer and each retry, until one is harvested. */
 function withoutRepeats(log: Log): Log {
 	let last = "";
@@ -97,7 +75,7 @@ export interface HarvestService {
 /** Only with a repository on this machine. With `HARVEST=off` there is only the status of layers. */
 export async function startHarvest(service: RunningService<HarvestSettings>): Promise<Started> {
 	const { repository, configuration, store, smallkeys, now, log, observe } = service;
-	const { harvest, dataDir, notify: target } = configuration;
+	const { harvest, notify: target } = configuration;
 	if (repository === null) return { close: () => undefined };
 	if (!harvest.on) return { layer: createLayerParts(service, null), close: () => undefined };
 	const notifier = target && createNotifier({ target, now, warn: (line) => log.warn(line) });
@@ -116,7 +94,6 @@ export async function startHarvest(service: RunningService<HarvestSettings>): Pr
 		harvest: child.harvest,
 		check,
 		quietMs: 200,
-		againUntilMs: await againUntil(dataDir, now().getTime(), log),
 		count: (outcome) => observe({ kind: "harvest", outcome }),
 	});
 	harvester.start();

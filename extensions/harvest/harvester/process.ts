@@ -5,7 +5,7 @@ import { type Cause, causeOf } from "../../../registry/health.ts";
 import type { Registration } from "../../../registry/registration.ts";
 import { langs } from "../../../registry/smallkey.ts";
 import { lowerPriority } from "../../../store/git/commands/run.ts";
-import { findingOf, type Harvested, quote, serviceOf } from "../finding.ts";
+import { findingOf, type Harvested, serviceOf } from "../finding.ts";
 
 /** Of all requests for one layer. */
 export const maxLayerMs = 300_000;
@@ -13,19 +13,14 @@ export const maxLayerMs = 300_000;
 const processLimits = {
 	/** A valid answer of 5 MB is far below. */
 	maxHeapMb: 256,
-	/** Of one layer: more than the process gives its own requests. */
-	timeoutMs: maxLayerMs + 10_000,
-	/** A busy machine takes a minute. */
-	startTimeoutMs: maxLayerMs,
+	/** Of one layer: more than the process gives its own requests, and a start on a busy machine. */
+	timeoutMs: maxLayerMs + 60_000,
 	/** Then its memory is freed. */
 	idleMs: 10_000,
 };
 
 /** Readers and publishers come first. */
 const niceness = 10;
-
-/** Characters of standard error. The reason why a process does not start is among the first. */
-const maxComplaint = 10_000;
 
 export interface Order {
 	id: number;
@@ -51,7 +46,7 @@ type Limits = typeof processLimits;
 
 /** @param signal ends it */
 function startProcess(module: URL, env: NodeJS.ProcessEnv, limits: Limits, signal: AbortSignal) {
-	const { maxHeapMb, timeoutMs, startTimeoutMs } = limits;
+	const { maxHeapMb, timeoutMs } = limits;
 	const child = fork(module, {
 		execArgv: [
 			// Small spaces are collected often: 64 MB of capabilities take 40 MB, and otherwise 110.
@@ -61,64 +56,47 @@ function startProcess(module: URL, env: NodeJS.ProcessEnv, limits: Limits, signa
 			import.meta.resolve("tsx"),
 		],
 		serialization: "advanced",
-		stdio: ["ignore", "ignore", "pipe", "ipc"],
+		stdio: ["ignore", "ignore", "ignore", "ipc"],
 		env,
 		signal,
 		killSignal: "SIGKILL",
 	});
 	if (child.pid !== undefined) lowerPriority(child.pid, niceness);
-	const waiting = new Map<number, (result: Result) => void>();
+	const waiting = new Map<number, { resolve: (result: Result) => void; reject: (error: Error) => void }>();
+	let isReady = false;
 	let lastId = 0;
 
-	function end(reason: Cause): void {
-		for (const resolve of waiting.values()) resolve({ reason, orders: waiting.size });
+	function end(reason: Cause, why: string): void {
+		for (const { resolve, reject } of waiting.values())
+			if (isReady) resolve({ reason, orders: waiting.size });
+			// No fault of a service.
+			else reject(new Error(`the harvest's process does not start: ${why}`));
 		child.kill("SIGKILL");
 	}
 
-	let complaint = "";
-	child.stderr?.on("data", (data: Buffer) => {
-		complaint = (complaint + data).slice(0, maxComplaint);
+	child.on("message", (message: Report | "ready") => {
+		isReady = true;
+		if (message !== "ready") waiting.get(message.id)?.resolve(message.result);
 	});
-	const ready = new Promise((resolve, reject) => {
-		child.once("message", resolve);
-		child.on("error", reject);
-		child.once("close", (code, signal) => {
-			const reason = [signal ?? code, ...reasonIn(complaint)].join(": ");
-			reject(new Error(`the harvest's process ended: ${reason}`));
-		});
-	});
-	const starting = setTimeout(() => child.kill("SIGKILL"), startTimeoutMs);
-	const stopWaiting = () => clearTimeout(starting);
-	ready.then(stopWaiting, stopWaiting);
-	child.on("message", ({ id, result }: Report) => waiting.get(id)?.(result));
-	child.on("exit", () => {
-		end(causeOf("process-ended"));
-		// A process that it has started may keep standard error open, and delay `close`.
-		setTimeout(() => child.stderr?.destroy(), 1_000).unref();
-	});
+	child.on("error", ({ message }) => end(causeOf("process-ended"), message));
+	child.on("exit", (code, signal) => end(causeOf("process-ended"), `${signal ?? code}`));
 
 	/** Rejects if the process does not start. */
 	async function run(order: Omit<Order, "id">): Promise<Result> {
-		await ready;
 		lastId += 1;
 		const id = lastId;
-		const timer = setTimeout(() => end(causeOf("read-slow", timeoutMs / 1000)), timeoutMs);
-		const result = await new Promise<Result>((resolve) => {
-			waiting.set(id, resolve);
+		const reason = causeOf("read-slow", timeoutMs / 1000);
+		const timer = setTimeout(() => end(reason, "time-out"), timeoutMs);
+		return new Promise<Result>((resolve, reject) => {
+			waiting.set(id, { resolve, reject });
 			// If the process has just ended, its `exit` follows.
 			child.send({ id, ...order } satisfies Order, () => undefined);
+		}).finally(() => {
+			clearTimeout(timer);
+			waiting.delete(id);
 		});
-		clearTimeout(timer);
-		waiting.delete(id);
-		return result;
 	}
 	return { child, waiting, run };
-}
-
-/** The first line of an uncaught error, or nothing. An address loses its user name and password. */
-function reasonIn(complaint: string): string[] {
-	const [line = ""] = /^\w*Error\b.*/m.exec(complaint) ?? [];
-	return line === "" ? [] : [quote(line.replace(/\/\/[^\s/]*@/g, "//"))];
 }
 
 /** Rejects if its signal aborts, or no process can be started. */

@@ -1,18 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { hashOf } from "../../../site/data/entries.ts";
 
 /** In milliseconds since 1970. A hash of the smallkey decides its moment in each period. */
 export function nextMoment(smallkey: string, now: number, periodMs: number): number {
 	const moment = (hashOf(smallkey) / 2 ** 32) * periodMs;
 	return Math.ceil((Math.floor((now - moment) / periodMs) + 1) * periodMs + moment);
-}
-
-/** FNV-1a of 32 bits (RFC 9923). */
-function hashOf(text: string): number {
-	let hash = 0x811c9dc5;
-	for (let index = 0; index < text.length; index += 1) {
-		hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
-	}
-	return hash >>> 0;
 }
 
 interface Timers {

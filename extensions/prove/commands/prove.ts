@@ -85,7 +85,7 @@ export const run = createRun("prove", async ({ read, environment, io }) => {
 		const isProposed = proposed && "ref" in source;
 		const all = isProposed
 			? await readProposed(source.repository, source.ref, io)
-			: (await readLayers(source, io)).layers;
+			: await readLayers(source, io);
 		const layers = selectLayers(all, smallkeys).filter(({ smallkey }) => !part || isIn(part, smallkey));
 		io.warn(plain(`Drawing ${counted(layers.length, "layer")} of ${name}`));
 		const dist = join(temporary, "dist");

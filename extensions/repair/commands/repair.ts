@@ -110,7 +110,7 @@ export const run = createRun("repair", async ({ read, environment, io }) => {
 		base,
 		mapWkid,
 		maxOpen,
-		layers: (await readLayers({ repository, ref: base }, io)).layers,
+		layers: await readLayers({ repository, ref: base }, io),
 		health: parseHealth(health),
 		now,
 	});

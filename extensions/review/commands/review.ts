@@ -145,7 +145,7 @@ async function accept(session: Session, words: string[], options: Choice & { com
 		warn(`Accepting ${waiting.branch} of ${waiting.author} in ${name}`);
 		await refuseChoice(repository, waiting);
 		// A merge does not wait for map services: only `show` asks them.
-		const outcome = await reviewCommit(waiting.commit, async () => ({ findings: [] }));
+		const outcome = await reviewCommit(waiting.commit, async () => []);
 		print(...changeLines(outcome));
 		if (outcome.errors > 0 || outcome.outside.length > 0)
 			throw new WrongError(

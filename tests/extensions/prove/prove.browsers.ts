@@ -30,7 +30,7 @@ const test = sharedSuite<Scene>("proofs of layers", async (use) => {
 	await buildOutput({ folder }, dist, { SITE: "on" });
 	const site = await serveFolder(dist);
 	use(() => site.close());
-	const { layers } = await readLayers({ folder }, processIo());
+	const layers = await readLayers({ folder }, processIo());
 	return { site, layers, temporary: path, folder: "" };
 });
 test.before.each(async (scene) => {

@@ -26,7 +26,7 @@ interface Scene {
 
 const test = sharedSuite<Scene>("proofs of layers, without a browser", async (use) => {
 	const { path } = use(await temporaryFolder());
-	const { layers } = await readLayers({ folder: "tests/fixtures/layers" }, processIo());
+	const layers = await readLayers({ folder: "tests/fixtures/layers" }, processIo());
 	return { layers, temporary: path, folder: "" };
 });
 test.before.each(async (scene) => {

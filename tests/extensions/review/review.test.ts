@@ -15,7 +15,7 @@ const baseFiles: Files = {
 const shared = new Repository(baseFiles);
 test.after(() => shared.remove());
 
-const well: CheckServices = async () => ({ findings: [] });
+const well: CheckServices = async () => [];
 
 /** Reviews `head` of a repository against `base`; its services are well. */
 const reviewIn = ({ path }: Repository, head = "head", base = "main", check = well, publicUrl = "") =>
@@ -29,7 +29,7 @@ async function reviewed(files: Files, findings: Record<string, Finding[]> = {}, 
 	repository.propose(files);
 	const check: CheckServices = async ({ smallkey }) => {
 		asked.push(smallkey);
-		return { findings: findings[smallkey] ?? [] };
+		return findings[smallkey] ?? [];
 	};
 	return { outcome: await reviewIn(repository, "head", "main", check), asked };
 }

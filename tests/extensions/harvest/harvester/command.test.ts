@@ -70,6 +70,8 @@ test("harvest writes a description beside each layer, and an unchanged service c
 	const again = await run("harvest", "ozone");
 	assert.match(again.output, "1 layer asked, 0 descriptions changed, 0 with findings");
 	assert.is(await stored("ozone"), written);
+	await rm(join(folder, descriptionPath("ozone")));
+	assert.match((await run("harvest", "--new")).output, "1 layer asked, 1 description changed");
 });
 
 test("harvest tells wrong registrations, which end with exit code 1, from services that are down", async () => {
@@ -93,7 +95,7 @@ test("harvest tells wrong registrations, which end with exit code 1, from servic
 });
 
 test("addresses that are not public are not asked unless that is allowed", async () => {
-	for (const script of ["harvest", "check-services"]) {
+	for (const script of ["harvest", "watch-services"]) {
 		const { code, output } = await runWith({}, script);
 		assert.is(code, 1);
 		const refusal =
@@ -101,20 +103,6 @@ test("addresses that are not public are not asked unless that is allowed", async
 		assert.match(output, refusal);
 	}
 	assert.equal(peer.asked, []);
-});
-
-test("check-services says of each layer what its service offers", async () => {
-	const good = await run("check-services");
-	assert.is(good.code, 0, good.output);
-	assert.match(good.output, "ozone en: Stations\nozone fr: Stations\n");
-	assert.match(good.output, "roads en: Roads\n");
-	storeWms("rails");
-	const wrong = await run("check-services", "rails");
-	assert.is(wrong.code, 1);
-	assert.match(
-		wrong.output,
-		/Wrong registrations.*\n {2}layers\/ra\/rails.json: \/en\/layer: http.* has no layer rails among its 1/,
-	);
 });
 
 test("nothing that a service or a file says is a command of the workflow's runner, or a control character", async () => {
@@ -125,12 +113,12 @@ test("nothing that a service or a file says is a command of the workflow's runne
 	const bad = `layers/ba/bad${hostile.replaceAll("/", "")}.json`;
 	writeFiles(folder, { [layerPath("ozone")]: JSON.stringify(named), [bad]: "{" });
 	for (const [script, layer, ...expected] of [
-		["check-services", layerDocument({ name: hostile }), "has no field ", "ozone en: ", "bad"],
+		["watch-services", layerDocument(), "has no field ", "bad"],
 		["harvest", { error: { code: 500, message: hostile } }, "answers with ArcGIS error 500: "],
 	] as const) {
 		serveLayer(peer, { layer: json(layer) });
 		const { code, output } = await run(script);
-		assert.is(code, Number(script === "check-services"));
+		assert.is(code, Number(script === "watch-services"));
 		for (const words of expected) assert.match(output, words + shown);
 		assert.not.match(output, unsafe);
 	}

@@ -18,7 +18,8 @@ test.before.each((scene) => void Object.assign(scene, openScene()));
 test.after.each(async ({ harvester }) => harvester.close());
 
 /** A harvester over a store in memory. `hold` delays the harvests. */
-function openScene(everyMs = 7 * day, againMs = 0, handlers = new Handlers(), quietMs = 0) {
+function openScene(quietMs = 0) {
+	const handlers = new Handlers();
 	const server = memoryHost(layerRoutes());
 	const timers = new HeldTimers();
 	const lines: HarvestLine[] = [];
@@ -40,8 +41,7 @@ function openScene(everyMs = 7 * day, againMs = 0, handlers = new Handlers(), qu
 		return fragment ? nodeOf(new TextDecoder().decode(fragment.body)).displayName : "(none)";
 	};
 	const harvester = createHarvester({
-		...{ store: handlers.store, harvest, everyMs, timers, quietMs },
-		againUntilMs: handlers.now + againMs,
+		...{ store: handlers.store, harvest, everyMs: 7 * day, timers, quietMs },
 		now: () => new Date(handlers.now),
 		allKeys: () => [...handlers.store.files.keys()].flatMap((path) => /\/(\w+)\.json$/.exec(path)?.[1] ?? []),
 		check: async (smallkey) => void looks.push(smallkey),
@@ -88,7 +88,7 @@ function feature(path = mapLayer, more: object = {}, origin = host): string {
 }
 
 test("a harvest begins after a pause of writes, and after two seconds in any case", async () => {
-	const { follow, begunMs, harvester } = openScene(7 * day, 0, new Handlers(), 60_000);
+	const { follow, begunMs, harvester } = openScene(60_000);
 	const startMs = performance.now();
 	await follow("ozone");
 	await eventually(() => begunMs.length === 1);
@@ -211,9 +211,7 @@ test("a start harvests what was never harvested, one layer of a host at a time, 
 	await eventually(() => harvester.waiting() === 5);
 	release();
 	await scene.stored(6);
-	const { findings, ...counts } = lines[1] ?? {};
-	assert.equal(counts, { harvested: 5, changed: 4, failed: 1 });
-	assert.match(JSON.stringify(findings), /^{"wrong":\["\/en\/service_url: http.* answers with status 404/);
+	assert.equal(lines[1], { harvested: 5, changed: 4, failed: 1 });
 	assert.is(looks[2], "fresh", "before those that wait");
 	assert.equal([scene.work.most, harvester.stateOf("picture")], [1, null]);
 	assert.is(harvester.stateOf("wrong")?.state, "failed");
@@ -237,8 +235,6 @@ test("a service that is down is tried again, later and later, until its layer is
 		timers.run(1_000);
 		await eventually(() => harvester.stateOf("ozone")?.state === "failed");
 	}
-	const counts = lines.map(({ harvested, failed }) => [harvested, failed]);
-	assert.equal(counts, [[1, 1]], "a service that stays down is logged once");
 	const findings = ["en", "fr"].map((lang) => ({
 		en: `/${lang}/service_url: ${host}${mapLayer} answers with status 503`,
 		fr: `/${lang}/service_url: ${host}${mapLayer} répond par le statut 503`,
@@ -267,24 +263,6 @@ test("of the layers that are tried again, the last to fail come first", async (s
 	await scene.poll();
 	await eventually(() => scene.looks.length === 4);
 	assert.equal(scene.looks.slice(2), ["second", "first"]);
-});
-
-test("after a change of the rules every layer is harvested once more within a day, and only a difference is committed", async (before) => {
-	await before.harvester.close();
-	const scene = openScene(365 * day);
-	for (const smallkey of ["ozone", "roads", "trails"]) await scene.put(smallkey);
-	scene.harvester.start();
-	await scene.stored(3);
-	await scene.harvester.close();
-	const { harvester, handlers, commits, looks, poll } = openScene(365 * day, day, scene.handlers);
-	const { length } = commits;
-	harvester.start();
-	for (let hours = 0; hours <= 30; hours += 6) {
-		handlers.now += 6 * 3_600_000;
-		await poll();
-	}
-	await harvester.close();
-	assert.equal([looks.toSorted(), commits.length], [["ozone", "roads", "trails"], length]);
 });
 
 test("while one service hangs, layers of others are harvested; closing ends it, and stores what was harvested", async (scene) => {

@@ -60,14 +60,14 @@ test("a process that does not start is no fault of the service that is asked", a
 			(error: Error) => error,
 		);
 	const [first, second] = [await fail(), await fail()];
-	assert.match(first.message, /^the harvest's process ended: 1: Error.*: Cannot find module '.*none\.mjs'/);
+	assert.match(first.message, /^the harvest's process does not start: 1$/);
 	assert.is(second.message, first.message, "so that it can be logged once");
 });
 
 test("a process that starts and is never ready is ended, and its layer tried again later", async () => {
-	using processes = open({ startTimeoutMs: 500 }, "silent-child.mjs");
+	using processes = open({ timeoutMs: 500 }, "silent-child.mjs");
 	const ended = await processes.harvest(processes.at("/good")).catch(({ message }) => message);
-	assert.is(ended, "the harvest's process ended: SIGKILL");
+	assert.is(ended, "the harvest's process does not start: time-out");
 });
 
 test("the end of the service ends a harvest", async () => {
