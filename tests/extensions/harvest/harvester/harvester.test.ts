@@ -218,7 +218,7 @@ test("a start harvests what was never harvested, one layer of a host at a time, 
 });
 
 test("a service that is down is tried again, later and later, until its layer is removed or harvested", async (scene) => {
-	const { harvester, timers, lines, looks, displayName, handlers } = scene;
+	const { harvester, timers, looks, displayName, handlers } = scene;
 	const nextTry = () => (harvester.stateOf("ozone") as { nextTry?: number }).nextTry ?? 0;
 	scene.serve(503);
 	harvester.start();
