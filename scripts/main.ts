@@ -53,10 +53,9 @@ export async function run(
 	const [first = "", ...rest] = argv;
 	const [called = "", ...further] =
 		first === "help" && rest[0] !== undefined ? [rest[0], "--help"] : [first, ...rest];
-	const command = commandsOf(all).find(({ name, short }) => name === called || short?.includes(called));
+	const command = commandsOf(all).find(({ name }) => name === called);
 	if (!command) return runProgram(argv, environment, io, { summary: "", extensions: all });
-	const words = command.name === called ? further : [called, ...further];
-	return (await command.load())(words, environment, io, { summary: command.summary, extensions: all });
+	return (await command.load())(further, environment, io, { summary: command.summary, extensions: all });
 }
 
 const runHere = withErrors((argv, environment, io) =>

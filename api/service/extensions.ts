@@ -24,7 +24,6 @@ export interface Command {
 	name: string;
 	purpose: Purpose;
 	summary: string;
-	short?: readonly string[];
 	load: () => Promise<Run>;
 }
 

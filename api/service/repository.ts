@@ -2,7 +2,6 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import pMap from "p-map";
 import { healthPath } from "../../registry/health.ts";
-import { matchesGlob } from "../../registry/sender.ts";
 import { parseLayerPath } from "../../registry/smallkey.ts";
 import { subjectOf, trailersOf } from "../../store/git/commands/commits.ts";
 import { runGit } from "../../store/git/commands/run.ts";
@@ -125,33 +124,16 @@ function isNamed({ branch, name }: Review, word: string): boolean {
 }
 
 /**
- * Words: branches (`register/23ax5t`), smallkeys, names of reviews, and globs of smallkeys. Each review once,
- * the oldest first.
- * @throws {Error} for a word without a review, or with several although it is no glob
+ * @param word a branch (`register/23ax5t`), a smallkey or the name of a review
+ * @throws {Error} if no review has it, or several have
  */
-export async function findWaitingReviews(repository: string, words: readonly string[]): Promise<Review[]> {
-	const waiting = await readReviews(repository, "waiting");
-	const chosen = new Set<Review>();
-	for (const word of words) {
-		const isGlob = /[*?]/.test(word);
-		const matches = waiting.filter((review) =>
-			isGlob ? !isOfMany(review.name) && matchesGlob(word, review.name) : isNamed(review, word),
-		);
-		const [first, second] = matches;
-		if (first && second && !isGlob)
-			throw new Error(`${word}: is ${first.branch} or ${second.branch}: name one of them`);
-		if (!first) {
-			const branches = waiting.map(({ branch }) => branch).join(" ");
-			const rest = branches ? `these wait: ${branches}` : "none waits";
-			throw new Error(`${word}: does not wait for a review; ${rest}`);
-		}
-		for (const review of matches) chosen.add(review);
-	}
-	return waiting.filter((review) => chosen.has(review));
-}
-
 export async function findWaiting(repository: string, word: string): Promise<Review> {
-	const [review, second] = await findWaitingReviews(repository, [word]);
-	if (review && !second) return review;
-	throw new Error(`${word}: is several reviews: name one of them`);
+	const waiting = await readReviews(repository, "waiting");
+	const [review, second] = waiting.filter((review) => isNamed(review, word));
+	if (review && second) throw new Error(`${word}: is ${review.branch} or ${second.branch}: name one of them`);
+	if (review) return review;
+	const branches = waiting.map(({ branch }) => branch).join(" ");
+	throw new Error(
+		`${word}: does not wait for a review; ${branches ? `these wait: ${branches}` : "none waits"}`,
+	);
 }

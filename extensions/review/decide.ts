@@ -1,14 +1,11 @@
 import { stat } from "node:fs/promises";
 import { userInfo } from "node:os";
 import { join } from "node:path";
-import { type Io, WrongError } from "../../api/configuration.ts";
+import { WrongError } from "../../api/configuration.ts";
 import { type Review, servedRef } from "../../api/service/repository.ts";
-import { parseLayerPath } from "../../registry/smallkey.ts";
 import { GitFailure, gitText, runGit } from "../../store/git/commands/run.ts";
-import { diffTree, readEntries } from "../../store/git/commands/tree.ts";
-import { messageOf, type OpenRepair, readOpen, subjectOf } from "../../store/git/review-branches.ts";
-import { importCommit } from "../../store/git/writer.ts";
-import { declinedFolder, mainTrailer, repairBranch, serviceIdentity } from "../../store/store.ts";
+import { diffTree } from "../../store/git/commands/tree.ts";
+import { declinedFolder, mainTrailer, repairBranch } from "../../store/store.ts";
 import { mergeTrees } from "./layer-changes.ts";
 
 /** While other processes move the branch. */
@@ -42,16 +39,10 @@ export async function refuseOthers(path: string, name: string): Promise<void> {
 		throw new Error(`${name}: belongs to the user ${uid}, and this is the user ${user}: run it as that user`);
 }
 
-/** A review, or those layers of a repair about which is decided. */
-interface Decision extends Pick<Review, "branch" | "commit"> {
-	/** The repair of which it is a part. */
-	whole?: Pick<Review, "branch" | "commit">;
-	/** What becomes of the other layers: lines for git-update-ref(1). */
-	rest?: string[];
-}
+type Decision = Pick<Review, "branch" | "commit">;
 
 /** @throws {WrongError} if another commit of a review was shown than its newest */
-export function refuseUnseen({ branch, commit }: Review, shown: string): void {
+export function refuseUnseen({ branch, commit }: Decision, shown: string): void {
 	if (!commit.startsWith(shown)) throw changedReview(branch, shown);
 }
 
@@ -72,20 +63,6 @@ export async function refuseChoice(repository: string, { branch, commit }: Decis
 	throw new WrongError(
 		`${branch}: several places agree alike, and nothing is chosen: register the right place (npx fragment-publisher review show ${branch} lists them); the proposal is then withdrawn`,
 	);
-}
-
-/** @throws {Error} if the answer is not yes */
-export async function confirmMerge(reviews: readonly Decision[], io: Io): Promise<void> {
-	const [first, second] = reviews;
-	const answer = await io.ask(
-		second ? `Merge these ${reviews.length} reviews? [y/N] ` : "Merge this? [y/N] ",
-	);
-	if (answer === null && second) throw new Error("to merge several reviews, a terminal is needed");
-	if (answer === null)
-		throw new Error(
-			`--commit ${(first?.whole ?? first)?.commit.slice(0, 12)}: is needed to merge this without a terminal`,
-		);
-	if (!/^y(?:es)?$/i.test(answer)) throw new WrongError("Not accepted: nothing was merged");
 }
 
 export const staleText = "the branch main has changed the same layer since";
@@ -153,10 +130,8 @@ export async function declineReview(
  * Moves a ref, and takes the review from its branch: both, or neither.
  * @returns whether they were moved @throws {WrongError} if the review's branch has moved from its commit
  */
-async function moveReview(repository: string, decision: Decision, reason: string, update: string) {
-	const { branch, commit } = decision.whole ?? decision;
-	const { rest = [`delete refs/heads/${branch} ${commit}`] } = decision;
-	const input = [update, ...rest].map((line) => `${line}\n`);
+async function moveReview(repository: string, { branch, commit }: Decision, reason: string, update: string) {
+	const input = `${update}\ndelete refs/heads/${branch} ${commit}\n`;
 	try {
 		await runGit(repository, ["update-ref", "-m", reason, "--stdin"], { input });
 		return true;
@@ -171,55 +146,4 @@ async function moveReview(repository: string, decision: Decision, reason: string
 function commitTree(repository: string, { name, mail }: Reviewer, tree: string, words: string[]) {
 	const identity = ["-c", `user.name=${name}`, "-c", `user.email=${mail}`];
 	return gitText(repository, [...identity, "commit-tree", tree, ...words]);
-}
-
-/**
- * Chooses some layers of a repair for a decision. The others keep the branch, or get one if it had the name of a chosen layer.
- * @param only absent: the whole review
- * @throws {Error} if the review is no repair, or has no such smallkey
- */
-export async function choosePart<Whole extends Review>(
-	repository: string,
-	whole: Whole,
-	only?: readonly string[],
-) {
-	if (!only) return whole;
-	const { branch, commit } = whole;
-	const repair = (await readOpen(repository, servedRef)).find((open) => open.branch === branch);
-	if (!repair) throw new Error(`--only: ${branch} is no repair`);
-	const { smallkeys } = repair;
-	const unknown = only.filter((smallkey) => !smallkeys.includes(smallkey)).join(" ");
-	if (unknown) throw new Error(`--only: ${unknown}: not in ${branch}, which has ${smallkeys.join(" ")}`);
-	const others = smallkeys.filter((smallkey) => !only.includes(smallkey));
-	if (others.length === 0) return whole;
-	const inOrder = smallkeys.filter((smallkey) => only.includes(smallkey));
-	const kept = await partOf(repository, repair, others);
-	const rest =
-		kept.branch === branch
-			? [`update refs/heads/${branch} ${kept.commit} ${commit}`]
-			: [`delete refs/heads/${branch} ${commit}`, `create refs/heads/${kept.branch} ${kept.commit}`];
-	return { ...whole, ...(await partOf(repository, repair, inOrder)), whole, rest };
-}
-
-/** Writes a commit of some layers of a repair, with the evidence for them. */
-async function partOf(repository: string, repair: OpenRepair, smallkeys: string[]) {
-	const from = `${repair.commit}^`;
-	const isPart = (smallkey = "") => smallkeys.includes(smallkey);
-	const changes = await diffTree(repository, from, repair.commit, "layers");
-	const chosen = changes.filter(({ path }) => isPart(parseLayerPath(path)?.smallkey));
-	const files = await readEntries(repository, chosen);
-	const edits = files.map(({ path, bytes }) => ({ path, text: new TextDecoder().decode(bytes) }));
-	const body = await gitText(repository, ["show", "-s", "--format=%B", repair.commit]);
-	// The evidence of each layer begins with a line that names it.
-	const text = body
-		.split(/^(?=Layer \S+$)/m)
-		.filter((section) => isPart(/^Layer (\S+)$/m.exec(section)?.[1]))
-		.join("")
-		.replace(/^(?:Repairs|Evidence|Certainty|Choice): .*\n?/gm, "");
-	const subject = subjectOf(smallkeys, repair.sure);
-	const evidence = repair.evidence.filter((_, at) => isPart(repair.smallkeys[at]));
-	const message = messageOf({ ...repair, subject, smallkeys, evidence }, text);
-	const author = `${serviceIdentity} ${repair.timeMs / 1_000} +0000`;
-	const commit = await importCommit(repository, from, { author, committer: author, message, edits });
-	return { commit, branch: repairBranch(smallkeys[0] as string) };
 }

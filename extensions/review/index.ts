@@ -6,7 +6,6 @@ const commands: readonly Command[] = [
 		purpose: "review",
 		summary:
 			"show what a change does for viewers and what is wrong with it; list, accept and decline the changes that wait on this machine",
-		short: ["accept", "decline"],
 		load: async () => (await import("./commands/review.ts")).run,
 	},
 	{

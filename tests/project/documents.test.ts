@@ -11,7 +11,7 @@ import { allExtensions, commandsOf } from "../../scripts/main.ts";
 import { snippetsOf } from "../../site/data/snippets.ts";
 import { test } from "../helpers/suite.ts";
 
-const commands = commandsOf(allExtensions).flatMap(({ name, short = [] }) => [name, ...short]);
+const commands = commandsOf(allExtensions).map(({ name }) => name);
 const isCommand = (name: string) => commands.includes(name);
 
 const read = (name: string) => readFileSync(name, "utf8");

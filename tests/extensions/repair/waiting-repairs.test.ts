@@ -3,7 +3,7 @@ import { findWaiting } from "../../../api/service/repository.ts";
 import { proposalsOf } from "../../../extensions/repair/proposal.ts";
 import { createRepairSearch } from "../../../extensions/repair/repair.ts";
 import { createReadRepairs } from "../../../extensions/repair/waiting-repairs.ts";
-import { choosePart, declineReview } from "../../../extensions/review/decide.ts";
+import { declineReview } from "../../../extensions/review/decide.ts";
 import { declinedEvidence, readOpen, writeProposal } from "../../../store/git/review-branches.ts";
 import { suite } from "../../helpers/suite.ts";
 import type { Repository } from "../../helpers/world.ts";
@@ -64,39 +64,16 @@ test("a repair has its places and its evidence, in both languages", async (scene
 	assert.is(await read("five1"), null, "after a decision");
 });
 
-test("some layers of a repair are declined alone, and the others still wait", async (scene) => {
+test("a declined repair no longer waits, and the evidence for each of its layers is kept", async (scene) => {
 	const { layers } = together;
 	scene.repository = await propose(scene, 5, together.before(layers), together.after(layers));
 	const { path } = scene.repository;
-	const git = (...words: string[]) => scene.repository.git(...words);
-	const review = () => findWaiting(path, "repair/five1");
-	const refusal = await choosePart(path, await review(), ["five2", "none"]).catch(({ message }) => message);
-	assert.match(refusal, /^--only: none: not in repair\/five1/);
-	const [whole] = await readOpen(path, "main");
-	const evidenceOf = (...places: number[]) => places.map((at) => whole?.evidence[at]);
+	const [{ evidence } = { evidence: [] }] = await readOpen(path, "main");
 	const reviewer = { name: "Ann", mail: "ann@example.org" };
-	// Its order is that of the repair, in which each layer has its evidence.
-	const first = await choosePart(path, await review(), ["five4", "five1"]);
-	const branch = await declineReview(path, first, reviewer, "No.");
+	const branch = await declineReview(path, await findWaiting(path, "repair/five1"), reviewer, "No.");
 	assert.match(branch, /^declined\/repair\/five1\//);
-	assert.match(git("log", "-1", "--format=%B", `${branch}^`), /^Repairs: five1\nRepairs: five4\n/m);
-	const open = await readOpen(path, "main");
-	assert.equal(
-		open.map(({ branch, smallkeys: own, evidence }) => [branch, own, evidence]),
-		[["repair/five2", ["five2", "five3", "five5"], evidenceOf(1, 2, 4)]],
-	);
-	const message = git("log", "-1", "--format=%B", "repair/five2");
-	assert.equal(message.match(/^Layer \S+$/gm), ["Layer five2", "Layer five3", "Layer five5"]);
-	const third = await choosePart(path, await findWaiting(path, "repair/five2"), ["five3"]);
-	await declineReview(path, third, reviewer, "No.");
-	const left = (await readOpen(path, "main")).map(({ smallkeys: own }) => own);
-	assert.equal(left, [["five2", "five5"]]);
-	assert.equal(
-		[...(await declinedEvidence(path))].sort(),
-		evidenceOf(0, 2, 3).sort(),
-		"only of those layers",
-	);
-	assert.is(new Set(whole?.evidence).size, 5);
+	assert.equal(await readOpen(path, "main"), []);
+	assert.equal([(await declinedEvidence(path)).size, [...(await declinedEvidence(path))]], [5, evidence]);
 });
 
 test.run();

@@ -1,5 +1,5 @@
 import * as assert from "uvu/assert";
-import { isStale } from "../../../extensions/review/decide.ts";
+import { acceptReview, isStale, parseReviewer } from "../../../extensions/review/decide.ts";
 import { healthPath } from "../../../registry/health.ts";
 import { layerPath } from "../../../registry/smallkey.ts";
 import { importCommit } from "../../../store/git/writer.ts";
@@ -19,12 +19,6 @@ const test = sharedSuite("reviews of a service on this machine", async (use) => 
 
 const run = (name: string, ...words: string[]) => runScript(name, words, { DATA_DIR: local.folder });
 const review = (...words: string[]) => run("review", ...words);
-
-/** A review at a terminal. @param ask what is answered, or what answers */
-function atTerminal(words: string[], ask: string | null | ((question: string) => Promise<string>)) {
-	const answer = typeof ask === "function" ? ask : async () => ask;
-	return runScript("review", words, { DATA_DIR: local.folder }, { ask: answer });
-}
 
 const tipOf = (smallkey: string) => local.git("rev-parse", `refs/heads/register/${smallkey}`);
 
@@ -87,35 +81,27 @@ test("a review is listed and shown: who asked, what viewers will read, warnings,
 });
 
 test("only the commit that was shown is merged", async () => {
-	const shown = (await propose("moving")).slice(0, 12);
-	const unseen = await unchanged(() => exits(review("accept", "moving"), 2));
-	assert.match(unseen.stderr, `--commit ${shown}: is needed to merge this without a terminal`);
+	const shown = await propose("moving");
+	await unchanged(() => warns(review("accept", "moving"), 2, "--commit: is needed"));
 	await propose("moving", wms("later"));
-	const text = `register/moving: its newest commit is not ${shown}: npx`;
-	await unchanged(() => warns(review("accept", "moving", "--commit", shown), 1, text));
-	// Also where it changes while the reviewer is asked.
-	let moved = "";
-	const asking = async (answer: string) => {
-		await propose("moving", wms(`after ${answer}`));
-		moved = await local.state();
-		return answer;
-	};
-	const errors = { y: "its newest commit is not", "": "Not accepted: nothing was merged" };
-	for (const [answer, error] of Object.entries(errors)) {
-		await warns(
-			atTerminal(["accept", "moving"], () => asking(answer)),
-			1,
-			error,
-		);
-		assert.is(await local.state(), moved);
-	}
+	const text = `register/moving: its newest commit is not ${shown.slice(0, 12)}: npx`;
+	await unchanged(() => warns(review("accept", "moving", "--commit", shown.slice(0, 12)), 1, text));
+	// Also where it changes after it was read.
+	const merge = acceptReview(
+		local.repository,
+		{ branch: "register/moving", commit: shown },
+		parseReviewer("Ann"),
+	);
+	const error = await unchanged(() => merge.then(String, ({ message }: Error) => message));
+	assert.match(error, text);
+	await warns(review("decline", "none", "--why", "x"), 2, "none: does not wait for a review; these wait: register/");
 });
 
 test("an accepted change is served beside what others stored, and the audit names sender and reviewer", async () => {
 	await propose("taken");
 	assert.is((await local.get("/v0.9/doc/en/taken")).status, 404);
 	await local.put("other", wms("other"));
-	await prints(accept("taken", "--by", "Ann B"), 0, /\nAccepted: [0-9a-f]{12} is on the branch main\n$/);
+	await prints(accept("taken", "--by", "Ann B"), 0, /^Accepted: [0-9a-f]{12} is on the branch main\n$/);
 	await eventually(async () => (await local.get("/v0.9/doc/en/taken")).status === 200);
 	assert.match(textOf(await local.get("/v0.9/doc/en/taken")), "taken");
 	assert.is((await local.get("/v0.9/doc/en/other")).status, 200);
@@ -184,72 +170,18 @@ test("a review of many layers is shown as a table, found by its name, and by the
 		/\nchanged {2}first {2}service down {2}first-new\nadded {4}group-0 {2}service down {2}group-0-new\nadded {4}group-1 {2}/,
 	);
 	assert.not.match(stdout, "viewers in en read");
-	await prints(atTerminal(["accept", "spring"], "y"), 0, /Accepted: [0-9a-f]{12} is on the branch main/);
+	const commit = await tipOf("careful+review.spring");
+	await prints(
+		review("accept", "spring", "--commit", commit),
+		0,
+		/Accepted: [0-9a-f]{12} is on the branch main/,
+	);
 	await eventually(async () => (await local.context.store.ids("group-24")) !== null);
 	assert.is((await statusOf("group-7")).review, null);
 	for (const key of ["dec-1", "dec-2"]) await send(key, wms(key), { Review: "autumn" });
 	await exits(review("decline", "careful+review.autumn", "--why", "not yet"), 0);
 	assert.is((await statusOf("dec-2")).declined.reason, "not yet");
 	await prints(run("audit", "dec-1"), 0, /declined[\s\S]*not yet/);
-});
-
-/** @returns id of the repair's commit */
-async function proposeRepair(...keys: string[]): Promise<string> {
-	for (const key of keys) await local.put(key, wms(key));
-	const texts = keys.map((key) => `Layer ${key}\n  moved\n\n`).join("");
-	const trailers = keys.map((key) => `Repairs: ${key}\nEvidence: ${key.at(-1)}\n`).join("");
-	const message = `repair ${keys[0]} and 1 other layer\n\n${texts}${trailers}`;
-	const files = Object.fromEntries(keys.map((key) => [layerPath(key), wms(`${key}-moved`)]));
-	return commitOn(`repair/${keys[0]}`, message, files);
-}
-
-test("one layer of a repair is accepted; where its reviewer says no, or main has changed it, the repair stays whole", async () => {
-	const id = await proposeRepair("part-1", "part-2");
-	const words = ["accept", "repair/part-1", "--only", "part-2"];
-	const refused = await unchanged(() => exits(atTerminal(words, "n"), 1));
-	assert.match(refused.stdout, "part-2: changed");
-	assert.not.match(refused.stdout, "part-1: changed");
-	const moving = async () => {
-		await local.git("update-ref", "refs/heads/repair/part-1", "refs/heads/main");
-		return "y";
-	};
-	const error = `repair/part-1: its newest commit is not ${id.slice(0, 12)}`;
-	await warns(atTerminal(words, moving), 1, error);
-	await local.git("update-ref", "refs/heads/repair/part-1", id);
-	local.now += 1_000;
-	await local.put("part-1", wms("meanwhile"));
-	const stale = "repair/part-1: the branch main has changed the same layer since";
-	const other = ["accept", "repair/part-1", "--only", "part-1", "--commit", id];
-	await unchanged(() => warns(review(...other), 1, stale));
-	await prints(atTerminal(words, "y"), 0, /Accepted: [0-9a-f]{12} is on the branch main/);
-	assert.is(await local.git("diff", "--name-only", "main^", "main"), layerPath("part-2"));
-	const waiting = await local.git("log", "-1", "--format=%(trailers)", "refs/heads/repair/part-1");
-	assert.match(waiting, /^Repairs: part-1\nEvidence: 1$/m);
-	await exits(review("decline", "repair/part-1", "--only", "part-1", "--why", "late"), 0);
-});
-
-test("several reviews are accepted after one question, and one with a conflict keeps none of the others", async () => {
-	for (const key of ["several-1", "several-2", "several-3", "other-1"]) await propose(key);
-	local.now += 1_000;
-	await local.write({ target: "/register/several-2", body: wms("meanwhile") });
-	const words = ["accept", "several-*", "other-1"];
-	const asked: string[] = [];
-	const ask = async (question: string) => {
-		asked.push(question);
-		return "n";
-	};
-	const refused = await unchanged(() => exits(atTerminal(words, ask), 1));
-	assert.equal(asked, ["Merge these 4 reviews? [y/N] "]);
-	for (const key of ["several-1", "several-3", "other-1"]) assert.match(refused.stdout, `${key}: added`);
-	await unchanged(() => warns(atTerminal(words, null), 2, "a terminal is needed"));
-	await unchanged(() =>
-		warns(review(...words, "--commit", "0123456"), 2, "--commit, --only: are for one review"),
-	);
-	await warns(atTerminal(words, "y"), 1, "register/several-2: the branch main has changed the same layer");
-	const left = await local.git("branch", "--format=%(refname)", "--list", "register/several-*");
-	assert.is(left, "refs/heads/register/several-2");
-	await local.git("update-ref", "-d", left);
-	await warns(review("accept", "none-*"), 2, "none-*: does not wait for a review");
 });
 
 test.run();
