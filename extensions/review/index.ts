@@ -9,16 +9,10 @@ const commands: readonly Command[] = [
 		load: async () => (await import("./commands/review.ts")).run,
 	},
 	{
-		name: "pull-requests",
-		purpose: "review",
-		summary: "list the open pull requests that the workflow layers checks",
-		load: async () => (await import("./commands/github.ts")).runs["pull-requests"],
-	},
-	{
 		name: "approvals",
 		purpose: "review",
 		summary: "set the checks of pull requests, post what review found, and say who can still approve",
-		load: async () => (await import("./commands/github.ts")).runs.approvals,
+		load: async () => (await import("./commands/github.ts")).run,
 	},
 	{
 		name: "owners",

@@ -1,35 +1,11 @@
-import { counted, plain } from "../../registry/untrusted-text.ts";
-import { marker, maxCommentLength } from "./comment.ts";
-import { isWrong, type LayerRow, maxDetailed, type Remark, type Review } from "./review.ts";
+import { counted } from "../../registry/untrusted-text.ts";
+import { type LayerRow, maxDetailed, type Remark, type Review } from "./review.ts";
 
 /** What the command `review` passes to `approvals`. */
-export type Report = ReturnType<typeof reportOf>;
-
-/** GitHub accepts 50 at once, and the comment lists the others. */
-const maxAnnotations = 50;
-
-/** With annotations as GitHub takes them ("Create a check run"). */
-export function reportOf(review: Review, comment: string) {
-	const annotations = review.remarks.slice(0, maxAnnotations).map(({ file, line, level, title, text }) => ({
-		path: file,
-		start_line: line,
-		end_line: line,
-		annotation_level: level === "error" ? ("failure" as const) : level,
-		title,
-		message: plain(text),
-	}));
-	return { conclusion: isWrong(review) ? ("failure" as const) : ("success" as const), comment, annotations };
-}
-
-/** @throws {Error} if the text is not a report, or has a comment that a review cannot have written */
-export function parseReport(text: string): Report {
-	const report = JSON.parse(text) as Report;
-	const { comment } = report;
-	if (!comment.startsWith(`${marker}\n`)) throw new Error("the comment does not start with its marker");
-	if (comment.length > maxCommentLength)
-		throw new Error(`the comment has more than ${maxCommentLength} characters`);
-	if (/[^\P{Cc}\n]|\p{Cf}|\p{Cs}/u.test(comment)) throw new Error("the comment holds control characters");
-	return report;
+export interface Report {
+	/** `cancelled`: there was no review. */
+	conclusion: "success" | "failure" | "cancelled";
+	comment: string;
 }
 
 /** Remarks that are shown at a terminal. */

@@ -1,4 +1,4 @@
-import { type Account, allOwners, isTeam, type Owners, ownersPath } from "../../../registry/owners.ts";
+import { allOwners, isTeam, type Owners, ownersPath } from "../../../registry/owners.ts";
 import { code } from "../../../registry/untrusted-text.ts";
 import { subjectOf } from "../../../store/git/commands/commits.ts";
 import { findCheckRun, type OpenPull, readComments, setCheckRun, writeComment } from "../pulls.ts";
@@ -113,16 +113,6 @@ function squashText({ number, title }: OpenPull, messages: readonly string[]) {
 	const subject = messages.length === 1 ? subjectOf(first) : title;
 	const trailers = [...new Set(messages.flatMap(trailersIn))];
 	return { commit_title: `${subject} (#${number})`, commit_message: trailers.join("\n") };
-}
-
-/** @throws {Error} if it is not what `.github/read-teams.sh` prints */
-export function parseTeams(text: string): Teams {
-	const teams = Object.entries((JSON.parse(text) ?? {}) as Record<string, Account[] | null>);
-	const isAccount = ({ login, id }: Partial<Account>) =>
-		typeof login === "string" && Number.isSafeInteger(id);
-	if (!teams.every(([, members]) => members === null || (Array.isArray(members) && members.every(isAccount))))
-		throw new Error("--teams: must be the members of each team");
-	return new Map(teams);
 }
 
 /**

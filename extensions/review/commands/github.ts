@@ -1,7 +1,6 @@
-// npx fragment-publisher pull-requests and approvals: what the workflow layers does on GitHub
+// npx fragment-publisher approvals: what the workflow layers does on GitHub
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { Option } from "@commander-js/extra-typings";
 import type { Environment } from "../../../api/configuration.ts";
 import { connectToGithub, fetchFromGithub } from "../../../api/service/github.ts";
 import { readAt } from "../../../api/service/repository.ts";
@@ -12,20 +11,11 @@ import { createRun, exitCodes, needed } from "../../../scripts/terminal/command-
 import { readTextIfThere } from "../../../store/files/files.ts";
 import { gitText, runGit } from "../../../store/git/commands/run.ts";
 import type { Github } from "../../../store/github/client.ts";
-import { checkBranch, judgePull, parseTeams } from "../approvals/github.ts";
+import type { Teams } from "../approvals/approvals.ts";
+import { checkBranch, judgePull } from "../approvals/github.ts";
 import { withMerge } from "../layer-changes.ts";
-import {
-	findPulls,
-	openPulls,
-	type PullRef,
-	parsePulls,
-	partOf,
-	readComments,
-	setCheckRun,
-	unableTitle,
-	writeComment,
-} from "../pulls.ts";
-import { parseReport } from "../report.ts";
+import { openPulls, type PullRef, partOf, readComments, setCheckRun, writeComment } from "../pulls.ts";
+import type { Report } from "../report.ts";
 
 /** What `.github/send-plan.sh` sends. */
 export interface PlannedRequest {
@@ -67,58 +57,34 @@ async function withGithub<Result>(
 	return task(github, base).finally(() => writeFile(plan, JSON.stringify(requests)));
 }
 
-const authorOption = [
-	"--author <login>",
-	"the App that sets checks and comments",
-	"github-actions[bot]",
-] as const;
-
-const listHelp = `
-Prints JSON, [{"number": 1, "head": "<commit>"}], for --pulls of npx fragment-publisher approvals.
-Of more than 150, each hour prints another part.`;
-
-const list = createRun("pull-requests", async ({ read, environment, io }) => {
-	const [options] = await read((line) =>
-		line
-			.option("--head <commit>", "only those whose newest commit is this one")
-			.addOption(
-				new Option(
-					"--missing <check>",
-					"only those without this check, or that could not be checked",
-				).conflicts("head"),
-			)
-			.option(...authorOption)
-			.addHelpText("after", listHelp),
-	);
-	const find = (github: Github, base: string) => findPulls(github, base, io.now(), options);
-	io.print(JSON.stringify(await withGithub(undefined, environment, io.now(), find)));
-});
-
 const titles = {
 	success: "the layers are in order",
 	failure: "something has to be corrected: see the comment",
+	cancelled: "could not be checked",
 };
 
-const unable =
-	"The workflow `layers` has failed; its log says why. It looks again each hour, and with the next push.";
+/** For a pull request that could not be reviewed. The hourly run reviews those whose check was cancelled. */
+const unable: Report = {
+	conclusion: "cancelled",
+	comment:
+		"The workflow `layers` has failed; its log says why. It looks again each hour, and with the next push.",
+};
 
-/** @param folder of the reports @returns what was done, in words @throws {Error} if no review can have written the report */
+/** @param folder of the reports @returns what was done, in words */
 async function postReport(
 	github: Github,
-	{ number, head }: PullRef,
+	{ number, headRefOid: head }: PullRef,
 	folder: string,
 	author: string,
 ): Promise<string> {
 	const text = await readTextIfThere(join(folder, `review-${number}.json`));
-	const report = text === null ? null : parseReport(text);
+	const { conclusion, comment }: Report = text === null ? unable : JSON.parse(text);
 	const shown = (await github.rest.pulls.get({ ...github.repo, pull_number: number })).data;
 	if (shown.head.sha !== head || shown.state !== "open") return "nothing posted: it has changed meanwhile";
-	const { conclusion = "failure", comment: summary = unable, annotations = [] } = report ?? {};
-	const title = report ? titles[conclusion] : unableTitle;
-	const output = { title, summary, annotations };
+	const output = { title: titles[conclusion], summary: comment };
 	await setCheckRun(github, author, head, { name: "layers", conclusion, output });
-	if (!report) return unableTitle;
-	return writeComment(github, number, summary, await readComments(github, number, author));
+	if (conclusion === "cancelled") return output.title;
+	return writeComment(github, number, comment, await readComments(github, number, author));
 }
 
 const approvalsHelp = `
@@ -141,12 +107,12 @@ async function fetchCommits(ids: readonly string[]): Promise<void> {
 	for (const id of ids) await runGit(".", ["fetch", ...options, "origin", id]).catch(() => null);
 }
 
-const approvals = createRun("approvals", async ({ read, environment, io }) => {
+export const run = createRun("approvals", async ({ read, environment, io }) => {
 	const [{ author, reports, all, ...options }] = await read((line) =>
 		line
 			.option(
 				"--pulls <json>",
-				"these, as npx fragment-publisher pull-requests prints them; their owners are mentioned, unless --all is given",
+				"these, as gh pr list --json number,headRefOid prints them; their owners are mentioned, unless --all is given",
 			)
 			.option("--all", "all open ones, and of more than 150 each hour another part; no one is mentioned")
 			.option("--reports <dir>", "post the reports of --pulls as comments, and set the check layers")
@@ -154,11 +120,11 @@ const approvals = createRun("approvals", async ({ read, environment, io }) => {
 				"--teams <file>",
 				"needed: the members of the owners' teams, as .github/read-teams.sh prints them",
 			)
-			.option(...authorOption)
+			.option("--author <login>", "the App that sets checks and comments", "github-actions[bot]")
 			.option("--plan <file>", "send nothing: write there what .github/send-plan.sh sends")
 			.addHelpText("after", approvalsHelp),
 	);
-	const pulls = parsePulls(all ? (options.pulls ?? "[]") : needed("--pulls", options.pulls));
+	const pulls: PullRef[] = JSON.parse(all ? (options.pulls ?? "[]") : needed("--pulls", options.pulls));
 	const teamsFile = needed("--teams", options.teams);
 	let code: number = exitCodes.done;
 	const attempt = async (number: number, task: Promise<string>, failed = "") => {
@@ -173,7 +139,7 @@ const approvals = createRun("approvals", async ({ read, environment, io }) => {
 	await withGithub(options.plan, environment, io.now(), async (github, base) => {
 		for (const pull of reports === undefined ? [] : pulls)
 			await attempt(pull.number, postReport(github, pull, reports ?? "", author));
-		const teams = parseTeams(await readFile(teamsFile, "utf8"));
+		const teams: Teams = new Map(Object.entries(JSON.parse(await readFile(teamsFile, "utf8"))));
 		// A run that has waited has an older commit than the branch.
 		const tip = await fetchBranch(base);
 		const { owners } = parseOwners(await readAt(".", tip, ownersPath));
@@ -192,5 +158,3 @@ const approvals = createRun("approvals", async ({ read, environment, io }) => {
 	});
 	return code;
 });
-
-export const runs = { "pull-requests": list, approvals };

@@ -21,7 +21,7 @@ import {
 	staleAdvice,
 } from "../decide.ts";
 import { conflictObstacle } from "../layer-changes.ts";
-import { changeLines, remarkLines, reportOf, summaryLine } from "../report.ts";
+import { changeLines, type Report, remarkLines, summaryLine } from "../report.ts";
 import { type CheckServices, createCheckServices, isWrong, review } from "../review.ts";
 import { reviewLines } from "../status.ts";
 import { proposalLines } from "./audit.ts";
@@ -68,7 +68,9 @@ async function compare(session: Session, { head, repo: repository, report, ...op
 		// In GitHub Actions the comment has links to files.
 		const { GITHUB_SERVER_URL: web, GITHUB_REPOSITORY: name } = environment;
 		const links = web && name ? linksInto(web, name, await resolveCommit(repository, head)) : undefined;
-		await writeFile(report, JSON.stringify(reportOf(outcome, renderComment(outcome, links))));
+		const conclusion = isWrong(outcome) ? "failure" : "success";
+		const result: Report = { conclusion, comment: renderComment(outcome, links) };
+		await writeFile(report, JSON.stringify(result));
 	}
 	print(...remarkLines(outcome));
 	for (const { owners, paths } of outcome.approvals ?? [])

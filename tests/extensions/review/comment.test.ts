@@ -9,7 +9,7 @@ import {
 	renderComment,
 	safeAddress,
 } from "../../../extensions/review/comment.ts";
-import { parseReport } from "../../../extensions/review/report.ts";
+import type { Report } from "../../../extensions/review/report.ts";
 import type { Remark } from "../../../extensions/review/review.ts";
 import { unpackDraft } from "../../../registry/draft.ts";
 import { runScript } from "../../helpers/process.ts";
@@ -71,15 +71,10 @@ async function reviewed(files: Files) {
 	using repository = new Repository({ "layers/owners.json": ownersFile });
 	await using folder = await temporaryFolder();
 	repository.propose(files);
-	const [out, report] = [join(folder.path, "comment.md"), join(folder.path, "report.json")];
-	const words = ["--repo", repository.path, "--out", out, "--report", report];
-	const args = ["--base", "main", "--head", "head", ...words];
+	const report = join(folder.path, "report.json");
+	const args = ["--base", "main", "--head", "head", "--repo", repository.path, "--report", report];
 	const ended = await runScript("review", args, { GITHUB_ACTIONS: "true", ...onGithub });
-	return {
-		...ended,
-		comment: await readFile(out, "utf8"),
-		report: parseReport(await readFile(report, "utf8")),
-	};
+	return { ...ended, ...(JSON.parse(await readFile(report, "utf8")) as Report) };
 }
 
 const onGithub = {
@@ -96,7 +91,7 @@ test("hostile names and values stay text, in the comment, in its links and in th
 		files[`layers/ok/ok${index}.json`] = wmsFile(text, nowhere);
 		files[`layers/ba/bad${index}.json`] = wmsFile("a", text, { [text]: text });
 	}
-	const { code, stdout, stderr, comment, report } = await reviewed(files);
+	const { code, stdout, stderr, conclusion, comment } = await reviewed(files);
 	assert.is(code, 1, stderr);
 	checkSafe(comment);
 	const origins = Array.from(
@@ -109,9 +104,7 @@ test("hostile names and values stay text, in the comment, in its links and in th
 		assert.match(line, /^(?:error |warning |approval of @maps\/\w+ for \d+ files?$|\d+ layers changed)/);
 		assert.not.match(line, /##\[|\u202e/);
 	}
-	const { conclusion, comment: reported, annotations } = report;
-	assert.equal([conclusion, reported, annotations.length], ["failure", comment, 50]);
-	assert.not.match(annotations.map(({ message }) => message).join(), /##\[|\u202e/);
+	assert.is(conclusion, "failure");
 });
 
 test("a comment links files at their line, drafts and services, and says what comes next", async () => {

@@ -94,7 +94,11 @@ test("only the commit that was shown is merged", async () => {
 	);
 	const error = await unchanged(() => merge.then(String, ({ message }: Error) => message));
 	assert.match(error, text);
-	await warns(review("decline", "none", "--why", "x"), 2, "none: does not wait for a review; these wait: register/");
+	await warns(
+		review("decline", "none", "--why", "x"),
+		2,
+		"none: does not wait for a review; these wait: register/",
+	);
 });
 
 test("an accepted change is served beside what others stored, and the audit names sender and reviewer", async () => {

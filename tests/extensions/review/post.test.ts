@@ -2,17 +2,13 @@ import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import type { PlannedRequest } from "../../../extensions/review/commands/github.ts";
-import { marker, maxCommentLength } from "../../../extensions/review/comment.ts";
-import { parseReport, type Report } from "../../../extensions/review/report.ts";
+import { marker } from "../../../extensions/review/comment.ts";
+import type { Report } from "../../../extensions/review/report.ts";
 import { exits, root, runScript, warns } from "../../helpers/process.ts";
 import { freshSuite, Repository, temporaryFolder } from "../../helpers/world.ts";
 import { bot, type PeerCheck, type ReviewPeer, startReviewPeer } from "./approvals/review-peer.ts";
 
 const layer = "layers/ab/abc.json";
-const annotation = {
-	...{ path: layer, start_line: 3, end_line: 3, annotation_level: "failure" as const },
-	...{ title: "To correct" as const, message: "/en/layer: is missing" },
-};
 const listed = (...names: string[]) => names.map((filename) => ({ filename, status: "modified" }));
 let peer: ReviewPeer;
 let folder: string;
@@ -32,8 +28,8 @@ const test = freshSuite("what is said at a pull request", async (use) => {
 	peer.pulls.push({ number: 1, ...pull });
 });
 
-function report(comment: string, more: object = {}): Report {
-	return { conclusion: "failure", comment, annotations: [annotation], ...more };
+function report(comment: string, conclusion: Report["conclusion"] = "failure"): Report {
+	return { conclusion, comment };
 }
 
 function approvals(...words: string[]) {
@@ -43,7 +39,11 @@ function approvals(...words: string[]) {
 	return run.finally(() => process.chdir(root));
 }
 
-async function post(text: string | object | null, pulls: object = [{ number: 1, head }], author = bot) {
+async function post(
+	text: string | object | null,
+	pulls: object = [{ number: 1, headRefOid: head }],
+	author = bot,
+) {
 	const path = join(folder, "review-1.json");
 	await rm(path, { force: true });
 	if (text !== null) await writeFile(path, JSON.stringify(typeof text === "string" ? report(text) : text));
@@ -62,22 +62,21 @@ test("one comment is posted, edited, and left alone if it is the same; those of 
 	assert.equal(texts, [`${marker}\nforged\n`, `${marker}\nsecond\n`]);
 });
 
-test("the check layers has the text, and an annotation at the line of a problem; without a report it says so", async () => {
+test("the check layers has the text; without a report it says so", async () => {
 	await post(`${marker}\nsecond\n`);
 	const checks = () => peer.checks.filter(({ name }) => name === "layers");
 	const [check] = checks();
 	assert.equal([check?.name, check?.conclusion, check?.head_sha], ["layers", "failure", head]);
 	assert.is(check?.output.title, "something has to be corrected: see the comment");
 	assert.is(check?.output.summary, `${marker}\nsecond\n`);
-	assert.equal(check?.output.annotations, [annotation]);
 	await post(`${marker}\nsecond\n`);
 	assert.is(checks().length, 1, "nothing has changed");
-	await post(report(`${marker}\nsecond\n`, { conclusion: "success", annotations: [] }));
+	await post(report(`${marker}\nsecond\n`, "success"));
 	assert.is(checks()[1]?.conclusion, "success");
 	const texts = peer.comments.length;
 	const { stdout } = await exits(post(null), 0);
 	assert.match(stdout, /^#1: could not be checked\n/);
-	assert.equal([checks()[2]?.conclusion, peer.comments.length], ["failure", texts]);
+	assert.equal([checks()[2]?.conclusion, peer.comments.length], ["cancelled", texts]);
 });
 
 /** What was posted of a report; the check of the owners does not depend on it. */
@@ -88,7 +87,7 @@ const posted = () => [
 
 test("nothing is posted for an older commit or a closed pull request, and the others get their comments", async () => {
 	const text = `${marker}\nx\n`;
-	assert.match((await post(text, [{ number: 1, head: "1".repeat(40) }])).stdout, "nothing posted");
+	assert.match((await post(text, [{ number: 1, headRefOid: "1".repeat(40) }])).stdout, "nothing posted");
 	Object.assign(peer.pulls[0] ?? {}, { isClosed: true });
 	assert.match((await post(text)).stdout, "#1: nothing posted: it has changed meanwhile");
 	assert.equal(posted(), []);
@@ -96,35 +95,21 @@ test("nothing is posted for an older commit or a closed pull request, and the ot
 	peer.answers.push({ path: /pulls\/99$/, status: 404, message: "Not Found" });
 	const { code, stdout, stderr } = await post(
 		text,
-		[99, 1].map((number) => ({ number, head })),
+		[99, 1].map((number) => ({ number, headRefOid: head })),
 	);
 	assert.is(code, 2);
 	assert.match(stderr, /^#99: GitHub answers 404/m);
 	assert.match(stdout, /^#1: posted/m);
 });
 
-const refused: [string, object, RegExp][] = [
-	["no marker", report("text\n"), /marker/],
-	["too much text", report(`${marker}\n${"x".repeat(maxCommentLength)}`), /more than 65000/],
-	["a right-to-left mark", report(`${marker}\n\u202e\n`), /control/],
-];
-
-test("a report that no review can have written is refused, and nothing is posted", async () => {
-	for (const [what, json, error] of refused)
-		assert.throws(() => parseReport(JSON.stringify(json)), error, what);
-	await warns(post(report("text\n")), 2, "marker");
-	assert.equal(posted(), []);
-	assert.not.throws(() => parseReport(JSON.stringify(report(`${marker}\nRéseau 😀\n\n- x\n`))));
-});
-
 test("what was planned before a wrong teams file is kept", async () => {
 	await post(`${marker}\nx\n`);
 	const before = posted();
 	await writeFile(join(folder, "review-1.json"), JSON.stringify(report(`${marker}\ny\n`)));
-	await writeFile(join(folder, "teams.json"), '{"@a/b":[{"login":"x"}]}');
+	await writeFile(join(folder, "teams.json"), "{");
 	const plan = join(folder, "plan.json");
-	const run = approvals("--pulls", JSON.stringify([{ number: 1, head }]), "--plan", plan);
-	await warns(run, 2, "--teams: must be the members of each team");
+	const run = approvals("--pulls", JSON.stringify([{ number: 1, headRefOid: head }]), "--plan", plan);
+	await warns(run, 2, "JSON");
 	const planned: PlannedRequest[] = JSON.parse(await readFile(plan, "utf8"));
 	const check = planned.find(({ path }) => path === "check-runs")?.body as Partial<PeerCheck> | undefined;
 	assert.equal([check?.name, check?.output?.summary], ["layers", `${marker}\ny\n`]);

@@ -48,7 +48,7 @@ function send(...plan: PlannedRequest[]): Promise<Ended> {
 	return run("send-plan", join(folder, "plan.json"));
 }
 
-const output = { title: "t", summary: "s", annotations: [] };
+const output = { title: "t", summary: "s" };
 const planned = (method: string, path: string, body: object = {}): PlannedRequest => ({ method, path, body });
 const check = (name = "owners") =>
 	planned("POST", "check-runs", { name, head_sha: head, conclusion: "success", started_at: time, output });

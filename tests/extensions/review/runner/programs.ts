@@ -98,7 +98,7 @@ async function gh({ cwd, env, words, input }: Call, answer: AnswerGh): Promise<E
 	const program = after("--jq");
 	const isEmpty = words.includes("--silent") || text === "null";
 	const shown = program
-		? execFileSync("jq", ["-r", program], { input: text, encoding: "utf8" })
+		? execFileSync("jq", ["-rc", program], { input: text, env, encoding: "utf8" })
 		: `${text}\n`;
 	return { code: 0, stdout: isEmpty ? "" : shown, stderr: "" };
 }

@@ -161,7 +161,7 @@ export class World {
 		for (const { name, result: conclusion } of start.event === "pull_request"
 			? Object.values(run.jobs)
 			: []) {
-			const output = { title: "", summary: "", annotations: [] };
+			const output = { title: "", summary: "" };
 			const id = this.peer.checks.length + 1;
 			this.peer.checks.push({ id, head_sha, name, conclusion, output, app: "github-actions" });
 		}
