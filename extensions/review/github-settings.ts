@@ -16,25 +16,6 @@ export interface Connection {
 	check: (what: string, problem: string | false, line?: string) => void;
 }
 
-interface Look extends Connection {
-	/** `published.env` of this clone. It is reviewed, which a variable of the repository is not. */
-	published: ReadonlyMap<string, string>;
-	variables: ReadonlyMap<string, string>;
-}
-
-async function checkRepository({ get, check, repository, branch }: Look): Promise<void> {
-	const { default_branch } = await get("");
-	const isElsewhere = default_branch !== branch;
-	const line = `gh repo edit ${repository} --default-branch ${branch}`;
-	check("default branch", isElsewhere && `is ${default_branch}; or set GITHUB_BRANCH for the service`, line);
-	for (const { name, state } of (await get("/actions/workflows?per_page=100"))?.workflows ?? [])
-		check(
-			`workflow ${name}`,
-			state === "disabled_inactivity" && "was disabled by GitHub after 60 days without activity",
-			`gh workflow enable ${JSON.stringify(name)} --repo ${repository}`,
-		);
-}
-
 function readTarget(name: string): Promise<string> {
 	return readFile(fileURLToPath(new URL(`../../deploy/github/${name}.json`, import.meta.url)), "utf8");
 }
@@ -48,7 +29,7 @@ const files: [what: string, method: string, path: string, file: string][] = [
 	["environment production", "PUT", "/environments/production", "environment"],
 ];
 
-async function checkFiles({ get, check, repository }: Look): Promise<void> {
+async function checkFiles({ get, check, repository }: Connection): Promise<void> {
 	for (const [what, method, path, file] of files) {
 		const [value, target] = [await get(path), JSON.parse(await readTarget(file))];
 		const names = Object.keys(target).filter((name) => !has(value?.[name], target[name]));
@@ -74,7 +55,7 @@ function has(value: Json, target: Json): boolean {
 }
 
 /** An environment gives its secrets to the branch, and to no other branch or tag. */
-async function checkEnvironments({ get, check, repository, branch }: Look): Promise<void> {
+async function checkEnvironments({ get, check, repository, branch }: Connection): Promise<void> {
 	for (const environment of ["review", "production"]) {
 		const path = `/environments/${environment}/deployment-branch-policies`;
 		const policies: Json[] = (await get(`${path}?per_page=100`))?.branch_policies ?? [];
@@ -92,11 +73,6 @@ async function checkEnvironments({ get, check, repository, branch }: Look): Prom
 	}
 }
 
-const settable =
-	`HOSTING PUBLIC_URL CLOUDFLARE_ACCOUNT_ID OBJECTS_ENDPOINT OBJECTS_BUCKET OBJECTS_REGION BASE_PATH
-	METADATA_URL CATALOGUE_URL MAP_WKID TARGETS V2_MAP_SERVER SITE SITE_NAME_EN SITE_NAME_FR SITE_CONTACT SITE_TERMS_EN
-	SITE_TERMS_FR SITE_SIGNATURE SITE_THEME BASE_MAP BASE_MAP_ATTRIBUTION REPOSITORY_URL`.split(/\s+/);
-
 /** What each HOSTING needs: further settings, and secrets of the environment `production`. */
 const hostings: Readonly<Record<string, { settings: string[]; secrets: string[] }>> = {
 	workers: { settings: ["PUBLIC_URL", "CLOUDFLARE_ACCOUNT_ID"], secrets: ["CLOUDFLARE_API_TOKEN"] },
@@ -107,23 +83,21 @@ const hostings: Readonly<Record<string, { settings: string[]; secrets: string[] 
 	none: { settings: ["PUBLIC_URL"], secrets: [] },
 };
 
-async function checkPublished({ check, published }: Look): Promise<void> {
-	const hosting = hostings[published.get("HOSTING") ?? ""];
+/** `published.env` of this clone is reviewed, which a variable of the repository is not. */
+async function checkHosting({ get, check, repository }: Connection): Promise<void> {
+	const matches = ((await readTextIfThere("published.env")) ?? "").matchAll(/^([A-Z][A-Z0-9_]*)=(.*)$/gm);
+	const published = new Map(Array.from(matches, ([, name = "", value = ""]) => [name, value]));
+	const name = published.get("HOSTING") ?? "";
+	const hosting = hostings[name];
 	check("setting HOSTING", !hosting && "published.env: must be workers, objects or none");
 	for (const name of hosting?.settings ?? [])
 		check(`setting ${name}`, !published.get(name) && "published.env: is missing");
-	for (const name of published.keys())
-		check(`setting ${name}`, !settable.includes(name) && "published.env: no workflow reads it");
-}
-
-async function checkSecrets({ get, check, repository, published }: Look): Promise<void> {
 	const namesOf = async (path: string): Promise<string[]> =>
 		((await get(`${path}/secrets?per_page=100`))?.secrets ?? []).map(({ name }: Json) => name);
-	const hosting = published.get("HOSTING") ?? "";
-	const deploys = hosting === "objects" && published.get("CLOUDFLARE_ACCOUNT_ID");
+	const deploys = name === "objects" && published.get("CLOUDFLARE_ACCOUNT_ID");
 	const secrets = {
 		review: ["WORKFLOW_APP_PRIVATE_KEY"],
-		production: [...(hostings[hosting]?.secrets ?? []), ...(deploys ? ["CLOUDFLARE_API_TOKEN"] : [])],
+		production: [...(hosting?.secrets ?? []), ...(deploys ? ["CLOUDFLARE_API_TOKEN"] : [])],
 	};
 	const open = await namesOf("/actions");
 	for (const [environment, names] of Object.entries(secrets)) {
@@ -154,7 +128,9 @@ async function hasLoneOperator(): Promise<boolean> {
 	return ids[0] !== undefined && new Set(ids).size === 1;
 }
 
-async function checkRulesets({ get, check, repository, branch, variables }: Look): Promise<void> {
+async function checkRulesets({ get, check, repository }: Connection): Promise<void> {
+	const listed: Json[] = (await get("/actions/variables?per_page=30"))?.variables ?? [];
+	const variables = new Map(listed.map(({ name, value }) => [name, `${value}`]));
 	for (const [name, rule, problem, value] of appVariables) {
 		const set = `gh variable set ${name} --repo ${repository} --body ${value}`;
 		check(`variable ${name}`, !rule.test(variables.get(name) ?? "") && problem, set);
@@ -178,16 +154,6 @@ async function checkRulesets({ get, check, repository, branch, variables }: Look
 		const problem = id === undefined ? "is missing" : weaknessOf(await get(`/rulesets/${id}`), target);
 		check(`ruleset ${target.name}`, problem, line);
 	}
-	// Rules of other rulesets (also the organisation's) and of branch protection would stop the service.
-	const serviceRules = all.find(({ name }) => name === "branches of the service")?.id;
-	for (const name of ["register/example", "repair/example", "refresh"]) {
-		const rules: Json[] = (await get(`/rules/branches/${encodeURIComponent(name)}`)) ?? [];
-		const types = rules.filter(({ ruleset_id }) => ruleset_id !== serviceRules).map(({ type }) => type);
-		const how = "exclude refs/heads/register/**, refs/heads/repair/* and refs/heads/refresh from the ruleset";
-		check(`other rules of ${name}`, types.length > 0 && `are ${types.join(", ")}: ${how}`);
-	}
-	const protection = await get(`/branches/${encodeURIComponent(branch)}/protection`);
-	check(`older protection of ${branch}`, protection !== null && "knows no bypass of Apps: remove it");
 }
 
 /** A further rule does no harm, a further bypass or exclusion does. @returns false if the ruleset is not weaker */
@@ -211,18 +177,11 @@ export async function checkSettingsOf(connection: Connection): Promise<void> {
 		const line = `gh repo create ${repository} --public --source . --remote layers --push`;
 		return check("repository", "GitHub shows none to this token", line);
 	}
-	const matches = ((await readTextIfThere("published.env")) ?? "").matchAll(/^([A-Z][A-Z0-9_]*)=(.*)$/gm);
-	const published = new Map(Array.from(matches, ([, name = "", value = ""]) => [name, value]));
-	const listed: Json[] = (await get("/actions/variables?per_page=30"))?.variables ?? [];
-	const variables = new Map(listed.map(({ name, value }) => [name, `${value}`]));
-	const look = { ...connection, published, variables };
 	for (const [what, inspect] of [
-		["repository", checkRepository],
 		["settings", checkFiles],
 		["environments", checkEnvironments],
-		["published", checkPublished],
-		["secrets", checkSecrets],
+		["hosting", checkHosting],
 		["rulesets", checkRulesets],
 	] as const)
-		await inspect(look).catch((error: Error) => check(what, `cannot be read: ${error.message}`));
+		await inspect(connection).catch((error: Error) => check(what, `cannot be read: ${error.message}`));
 }

@@ -12,20 +12,14 @@ const commands: readonly Command[] = [
 		name: "approvals",
 		purpose: "review",
 		summary: "set the checks of pull requests, post what review found, and say who can still approve",
-		load: async () => (await import("./commands/github.ts")).run,
-	},
-	{
-		name: "owners",
-		purpose: "review",
-		summary: "write the ids of GitHub accounts into layers/owners.json",
-		load: async () => (await import("./commands/github-tools.ts")).runs.owners,
+		load: async () => (await import("./commands/approvals.ts")).run,
 	},
 	{
 		name: "setup-github",
 		purpose: "host",
 		summary:
 			"print each setting of a repository on GitHub that differs from what production needs, with the line that sets it",
-		load: async () => (await import("./commands/github-tools.ts")).runs["setup-github"],
+		load: async () => (await import("./commands/setup-github.ts")).run,
 	},
 	{
 		name: "status",

@@ -158,7 +158,7 @@ export const owners = document("owners", "layers/owners.json: who approves chang
 		owners: {
 			...list({
 				description:
-					"A GitHub team or account: @organisation/team, or @login#id. npx fragment-publisher owners writes the id.",
+					"A GitHub team or account: @organisation/team, or @login#id. gh api users/LOGIN --jq .id prints the id.",
 				type: "string",
 				pattern: "^@[A-Za-z0-9][A-Za-z0-9_-]{0,38}(?:/[A-Za-z0-9][A-Za-z0-9._-]{0,99}|#[1-9][0-9]{0,14})?$",
 				code: "owner-name",

@@ -73,8 +73,8 @@ export const documentTexts = {
 		"doit être une équipe ou un compte de GitHub, comme @organisation/equipe ou @ada#123, et non {0}",
 	],
 	"owner-id": [
-		"{0} must have the id of the account, as in @ada#123: npx fragment-publisher owners writes it",
-		"{0} doit avoir le numéro du compte, comme dans @ada#123 : npx fragment-publisher owners l’écrit",
+		"{0} must have the id of the account, as in @ada#123: gh api users/ada --jq .id prints it",
+		"{0} doit avoir le numéro du compte, comme dans @ada#123 : gh api users/ada --jq .id l’affiche",
 	],
 	"sender-name": [
 		"must be the id of a sender: 1 to 64 of A-Z a-z 0-9 . _ -, not {0}",

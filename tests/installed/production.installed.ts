@@ -45,6 +45,7 @@ case "$1 $2" in
 	"auth token") read -r token; echo "$token" ;;
 	"repo create") git push -q "$ORIGIN" HEAD:refs/heads/main ;;
 	"api --method") if [ "$5" = -f ]; then ask "$3" "$4" '{"name":"main"}'; else ask "$3" "$4" "$(cat "\${6/#-//dev/stdin}")"; fi ;;
+	"api users/ada") jq -c "$4" <<< '{"login": "ada", "id": 7}' ;;
 	"api "*) test "$2" = apps/maps-service && echo 4711 || echo 202 ;;
 	"variable set") ask POST "repos/$5/actions/variables" "{\\"name\\":\\"$3\\",\\"value\\":\\"$7\\"}" ;;
 	"secret set") test -s /dev/stdin; ask POST "repos/$7/environments/$5/secrets" "{\\"name\\":\\"$3\\"}" ;;
@@ -160,7 +161,7 @@ test("every command of the page works, in its order, up to the fragment that a v
 	assert.match(output, /^complete$/m);
 	// No file of a secret can be committed by mistake.
 	assert.not.match(git(clone, "status", "--porcelain"), /token|key|pem|data/);
-	assert.match(git(clone, "show", "HEAD:layers/owners.json"), /"operators": \["@ada#\d+"\]/);
+	assert.match(git(clone, "show", "HEAD:layers/owners.json"), /"operators":\["@ada#7"\]/);
 	const [newest] = await peer.commits();
 	assert.match(newest?.commit.message ?? "", /^register nacei-wells /);
 	const { secrets } = settings.values.get("/environments/production/secrets");

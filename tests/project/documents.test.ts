@@ -126,21 +126,6 @@ test("the limits that pages name are those of the code", () => {
 	}
 });
 
-test("published.env may have each setting of fragments and of the catalogue", () => {
-	const page = pages.get("docs/settings.md") ?? "";
-	const sections = ["Fragments", "The catalogue"].map(
-		(name) => page.split(`\n## ${name}\n`)[1]?.split("\n## ")[0],
-	);
-	const lines = sections.join("\n").matchAll(/^- (`.*?)(?: \(.*?\))?: /gm);
-	const names = [...lines].flatMap(([, line = ""]) => line.match(/[A-Z][A-Z0-9_]+/g) ?? []);
-	const settable =
-		/\bsettable =\s*`([^`]*)`/.exec(readAll("extensions/review/**/*.ts"))?.[1]?.split(/\s+/) ?? [];
-	assert.equal(
-		names.filter((name) => !settable.includes(name)),
-		["DOCS_MAX_KEYS", "CACHE_MB"],
-	);
-});
-
 test("the README of each extension names its settings, its commands and its pages", () => {
 	for (const { name, settings, commands = [] } of extensions) {
 		const text = read(join("extensions", name, "README.md"));

@@ -100,8 +100,7 @@ function approvalOf({ paths, owners }: OwnedPaths, makers: Ids, approvers: Ids, 
 /** Which owners approve nothing: persons without an id, and teams that are empty or that GitHub does not show. */
 export function describeUnknown(owners: readonly string[], teams: Teams): string | null {
 	const withoutId = owners.filter(hasNoId);
-	if (withoutId.length > 0)
-		return `npx fragment-publisher owners has to write the id of ${listOnce(withoutId)}`;
+	if (withoutId.length > 0) return `${ownersPath} needs the id of ${listOnce(withoutId)}`;
 	const unknownTeams = owners.filter((owner) => isTeam(owner) && !teams.get(owner)?.length);
 	return unknownTeams.length > 0 ? `no members are known of ${listOnce(unknownTeams)}` : null;
 }

@@ -1,7 +1,7 @@
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
-import type { PlannedRequest } from "../../../extensions/review/commands/github.ts";
+import type { PlannedRequest } from "../../../extensions/review/commands/approvals.ts";
 import { marker } from "../../../extensions/review/comment.ts";
 import type { Report } from "../../../extensions/review/report.ts";
 import { exits, root, runScript, warns } from "../../helpers/process.ts";

@@ -1,8 +1,8 @@
 import { spawnSync } from "node:child_process";
 import * as assert from "uvu/assert";
 import { freshSuite } from "../../helpers/world.ts";
-import { nowhere, ownersFile, wmsFile } from "./repository.ts";
 import type { PeerCheck } from "./approvals/review-peer.ts";
+import { nowhere, ownersFile, wmsFile } from "./repository.ts";
 import { World } from "./runner/world.ts";
 
 let world: World;

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
-import type { PlannedRequest } from "../../../extensions/review/commands/github.ts";
+import type { PlannedRequest } from "../../../extensions/review/commands/approvals.ts";
 import { type Ended, exits, root, runProgram, warns } from "../../helpers/process.ts";
 import { type Files, freshSuite, Repository, temporaryFolder, writeFiles } from "../../helpers/world.ts";
 import { bot, type ReviewPeer, startReviewPeer } from "./approvals/review-peer.ts";

@@ -8,7 +8,6 @@ const listNames: Record<string, string> = {
 	"deployment-branch-policies": "branch_policies",
 	variables: "variables",
 	secrets: "secrets",
-	workflows: "workflows",
 };
 
 /** Of GitHub: what was written to a path is read there. */
@@ -35,8 +34,7 @@ export async function startSettingsPeer(): Promise<SettingsPeer> {
 	const server = await startJsonServer(({ method, path, body }) => {
 		const [, below = null] = /^\/repos\/maps\/layers([^?]*)/.exec(path) ?? [];
 		if (method !== "GET") writes.push(`${method} ${path}`);
-		const app = { id: path.endsWith("service") ? 4711 : 202, login: path.replace(/^.*\//, "") };
-		if (below === null) return { status: 200, body: app };
+		if (below === null) return { status: 404, body: {} };
 		if (method === "POST") append(below, body);
 		if (method === "PUT" || method === "PATCH")
 			values.set(below, { ...values.get(below), ...(body as Json) });

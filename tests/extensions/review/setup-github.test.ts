@@ -129,18 +129,14 @@ for (const [what, path, change, text] of differences)
 		await prints(look(), 1, [text, /settings differ\n$/]);
 	});
 
-test("secrets of the repository, other rules and settings that no workflow reads are said", async () => {
+test("secrets of the repository and missing settings are said", async () => {
 	setAll();
 	peer.values.set("/actions/secrets", { secrets: [{ name: "CLOUDFLARE_API_TOKEN" }] });
-	peer.values.set("/rules/branches/refresh", [{ type: "update", ruleset_id: 99 }]);
-	peer.values.set("/branches/main/protection", {});
-	clone.write({ "published.env": `${published}BUCKET=x\n` });
+	clone.write({ "published.env": published.replace("PUBLIC_URL", "PUBLIC_URI") });
 	await prints(look(), 1, [
 		/^ {4}gh secret delete CLOUDFLARE_API_TOKEN --repo maps\/layers$/m,
-		/^other rules of refresh: are update: exclude/m,
-		/^older protection of main: /m,
-		/^setting BUCKET: published\.env: no workflow reads it$/m,
-		/^4 of/m,
+		/^setting PUBLIC_URL: published\.env: is missing$/m,
+		/^2 of/m,
 	]);
 });
 

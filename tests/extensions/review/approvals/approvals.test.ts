@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { connectToGithub } from "../../../../api/service/github.ts";
@@ -8,7 +7,7 @@ import { openPulls } from "../../../../extensions/review/pulls.ts";
 import { parseOwners } from "../../../../registry/owners.ts";
 import { textsOf } from "../../../../registry/texts.ts";
 import { exits, prints, root, runScript } from "../../../helpers/process.ts";
-import { freshSuite, Repository, temporaryFolder, writeFiles } from "../../../helpers/world.ts";
+import { freshSuite, Repository, writeFiles } from "../../../helpers/world.ts";
 import { bot, idOf, type PeerPull, type ReviewPeer, startReviewPeer } from "./review-peer.ts";
 
 const named = (login: string) => `@${login}#${idOf(login)}`;
@@ -151,8 +150,8 @@ test("owners without an id, a removed owner and a missing file approve nothing",
 	const pull = propose({ reviews: [approval("rita")] });
 	const { owners: without, problems } = parse({ ...ownersFile, layers: { "*": ["@rita"] } });
 	assert.match(textsOf(problems)[0] ?? "", "@rita must have the id of the account, as in @ada#123");
-	assert.equal(await judge(without), ["failure: npx fragment-publisher owners has to write the id of @rita"]);
-	assert.match(commentsWith("approvals")[0] ?? "", /no one can approve; <code>npx /);
+	assert.equal(await judge(without), ["failure: layers/owners.json needs the id of @rita"]);
+	assert.match(commentsWith("approvals")[0] ?? "", /no one can approve; <code>layers/);
 	const fewer = parse({ ...ownersFile, layers: { "*": ["@maps/reviewers"] } }).owners;
 	assert.equal(await judge(fewer), [can("Ann, bob")]);
 	pull.reviews.push(approval("bob"));
@@ -336,29 +335,6 @@ test("the command judges the merges of its own clone, by the owners of the branc
 		[second, "can still approve: ada"],
 		[third, conflict],
 	]);
-});
-
-test("the command owners writes the ids of accounts, and the login of one that was renamed", async () => {
-	peer.accounts.add("boss-two").add("Ada");
-	peer.ids.set("boss-two", idOf("boss"));
-	await using folder = await temporaryFolder();
-	const run = async (text: string) => {
-		writeFiles(folder.path, { "layers/owners.json": text });
-		process.chdir(folder.path);
-		const ended = await runScript("owners", [], peer.env).finally(() => process.chdir(root));
-		return { ...ended, text: await readFile(join(folder.path, "layers/owners.json"), "utf8") };
-	};
-	const layers = `"layers": {"*": ["@ada", "@maps/energy"],\n"x*": ["${named("boss")}"]}`;
-	const filled = await exits(run(`{ "operators": ["@ada"], ${layers} }`), 0);
-	const ada = `"@Ada#${idOf("ada")}"`;
-	const two = `"@boss-two#${idOf("boss")}"`;
-	assert.is(
-		filled.text,
-		`{ "operators": [${ada}], "layers": {"*": [${ada}, "@maps/energy"],\n"x*": [${two}]} }`,
-	);
-	const wrong = `{ "operators": ["@ada", "@gone"], "layers": {} }`;
-	const refused = await prints(run(wrong), 1, '"@gone": there is no such account');
-	assert.is(refused.text, wrong, "nothing is written");
 });
 
 test.run();

@@ -61,7 +61,6 @@ function createState() {
 		pulls: [] as PeerPull[],
 		/** `org/team` → logins; a team that is not here is 404. */
 		teams: new Map<string, string[]>(),
-		accounts: new Set<string>(),
 		/** Ids of accounts that are not `idOf` their login. */
 		ids: new Map<string, number>(),
 		checks: [] as PeerCheck[],
@@ -99,8 +98,6 @@ export async function startReviewPeer(): Promise<ReviewPeer> {
 			changed_files: pull.changedFiles ?? pull.files.length,
 		};
 	};
-	const accountWhere = (isIt: (account: { login: string; id: number }) => boolean) =>
-		[...peer.accounts].map(accountOf).find(isIt) ?? null;
 	const routes: Routes = {
 		"GET /pulls": (_groups, _body, query) =>
 			peer.pulls.map(shown).filter(({ state, base }) => {
@@ -168,9 +165,6 @@ export async function startReviewPeer(): Promise<ReviewPeer> {
 			Object.assign(peer.issues.find((issue) => issue.number === Number(number)) ?? {}, body),
 		"GET /orgs/([^/]+/)teams/([^/]+)/members": ([org, team]) =>
 			peer.teams.get(`${org}${team}`)?.map(accountOf) ?? null,
-		"GET /users/([^/]+)": ([login]) =>
-			accountWhere((account) => account.login.toLowerCase() === login?.toLowerCase()),
-		"GET /user/(\\d+)": ([id]) => accountWhere((account) => account.id === Number(id)),
 		"GET (?:/repos/([^/]+)/layers)?/activity": ([owner = "maps"], _body, query) => {
 			const from = `${owner}:${query.get("ref")?.replace("refs/heads/", "")}`;
 			const pushers = peer.pulls.find((pull) => pull.from === from)?.pushers;
