@@ -92,22 +92,19 @@ export interface WriteLimiter {
 	 * `request` takes no further token.
 	 */
 	sender(id: string, request: string): number | Promise<number>;
-	/** After `sender`: git's history keeps forever what a sender writes. */
-	bytes?(id: string, request: string, bytes: number): number | Promise<number>;
 }
 
 const badSignatureTokens = 10;
-const minutesPerDay = 1_440;
 
 const maxBuckets = 20_000;
 
 const maxRequests = 40_000;
 
-export function onceEach(take: (id: string, amount: number) => number | Promise<number>) {
+export function onceEach(take: (id: string) => number | Promise<number>) {
 	const counted = new Set<string>();
-	return async (id: string, request: string, amount = 1): Promise<number> => {
+	return async (id: string, request: string): Promise<number> => {
 		if (counted.has(request)) return 0;
-		const waitSeconds = await take(id, amount);
+		const waitSeconds = await take(id);
 		if (waitSeconds === 0) counted.add(request);
 		const [oldest] = counted;
 		if (counted.size > maxRequests && oldest !== undefined) counted.delete(oldest);
@@ -115,16 +112,11 @@ export function onceEach(take: (id: string, amount: number) => number | Promise<
 	};
 }
 
-interface Allowance {
-	perMinute: number;
-	burst: number;
-}
-
 export class TokenBuckets implements WriteLimiter {
 	readonly #buckets = new Map<string, { tokens: number; timeMs: number }>();
 
 	constructor(
-		readonly limits: Allowance & { bytesPerDay: number },
+		readonly limits: { perMinute: number; burst: number },
 		readonly now: () => Date,
 	) {}
 
@@ -139,19 +131,15 @@ export class TokenBuckets implements WriteLimiter {
 
 	readonly sender = onceEach((id) => this.#take(`sender ${id}`));
 
-	readonly bytes = onceEach((id, bytes) => {
-		const { bytesPerDay } = this.limits;
-		return this.#take(`bytes ${id}`, { perMinute: bytesPerDay / minutesPerDay, burst: bytesPerDay }, bytes);
-	});
-
-	#take(name: string, allowance: Allowance = this.limits, amount = 1): number {
-		const bucket = this.#bucketOf(name, allowance);
-		if (bucket.tokens < amount) return Math.ceil(((amount - bucket.tokens) / allowance.perMinute) * 60);
-		bucket.tokens -= amount;
+	#take(name: string): number {
+		const bucket = this.#bucketOf(name);
+		if (bucket.tokens < 1) return Math.ceil(((1 - bucket.tokens) / this.limits.perMinute) * 60);
+		bucket.tokens -= 1;
 		return 0;
 	}
 
-	#bucketOf(name: string, { perMinute, burst }: Allowance = this.limits) {
+	#bucketOf(name: string) {
+		const { perMinute, burst } = this.limits;
 		const timeMs = this.now().getTime();
 		const bucket = this.#buckets.get(name) ?? { tokens: burst, timeMs };
 		// A clock that was set back refills nothing.

@@ -1,7 +1,7 @@
 import { parseJson } from "../registry/json.ts";
 import { isSenderId, maxClockSkewMs, type PublicName, parseTimestamp } from "../registry/sender.ts";
 import { langs } from "../registry/smallkey.ts";
-import { type Problem, problemAt, type Text, textOf, textsOf } from "../registry/texts.ts";
+import { textsOf } from "../registry/texts.ts";
 import { isObject } from "../registry/untrusted-text.ts";
 import { base64url, hashes, hexOf, joined } from "../store/hashes.ts";
 
@@ -56,22 +56,8 @@ function sameText(expected: string, text: string): boolean {
 
 const signaturePattern = /^[A-Za-z0-9_-]{43}$/;
 
-/** It reveals nothing of a secret. */
-export function shapeHint(text: string): Problem | null {
-	if (signaturePattern.test(text)) return null;
-	return problemAt("Authorization", "signature-shape", mistakeOf(text));
-}
-
-/** The order of the checks matters. */
-function mistakeOf(text: string): Text {
-	const signatures = text.split(", ").filter((part) => signaturePattern.test(part));
-	if (signatures.length > 0) return textOf("signature-twice");
-	const scheme = /^([A-Za-z][A-Za-z0-9-]{0,15})[ =]/.exec(text)?.[1];
-	if (scheme !== undefined) return textOf("signature-word", scheme);
-	if (/^[0-9A-Fa-f]{64}$/.test(text)) return textOf("signature-hex");
-	if (/^[A-Za-z0-9_+/-]{43}=$/.test(text)) return textOf("signature-padded");
-	if (/^[A-Za-z0-9+/]{43}$/.test(text)) return textOf("signature-standard");
-	return text.length === 43 ? textOf("signature-other") : textOf("signature-length", text.length);
+export function hasShape(signature: string): boolean {
+	return signaturePattern.test(signature);
 }
 
 export async function sha256Hex(text: string): Promise<string> {

@@ -1,6 +1,5 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage } from "node:http";
 import { finished } from "node:stream";
-import { setImmediate as nextIteration } from "node:timers/promises";
 import ipaddr from "ipaddr.js";
 import { maxRegistrationBytes } from "../../registry/registration.ts";
 import { problemAt } from "../../registry/texts.ts";
@@ -17,7 +16,7 @@ export type TrustedProxies = [Address, number][];
 /** In bits; a wider range would trust a large part of the internet. */
 const minPrefixBits = { ipv4: 8, ipv6: 16 } as const;
 /** From the end, where proxies add their part. */
-const maxForwardedLength = 8_192;
+const maxForwarded = 50;
 
 /** `TRUSTED_PROXIES`: such as `127.0.0.1,10.1.0.0/16`. An error is a text. */
 export function parseTrustedProxies(text: string): TrustedProxies | string {
@@ -47,31 +46,32 @@ function parseAddress(text: string): Address | null {
 
 /**
  * Call it before the connection ends: a closed connection has no address.
- * @returns `address`: the connection's, or the one that trusted proxies forwarded. `counted`: for the limit
- * of writes: with IPv6 the network of 64 bits, since one client has all of it; null for a connection from
- * this machine without a forwarded address: it may be a proxy that does not name its clients. `shares`: for
- * rooms
+ * @returns `address`: the connection's, or the one that trusted proxies forwarded. `shares`: for limits and
+ * rooms; empty for a connection from this machine without a forwarded address: it may be a proxy that does
+ * not name its clients
  */
 export function clientOf(request: IncomingMessage, trusted: TrustedProxies) {
 	const address = request.socket.remoteAddress ?? "";
 	const peer = parseAddress(address);
-	if (!peer) return { address, counted: address, shares: [{ name: address, parts: addressParts }] };
+	if (!peer) return { address, shares: [{ name: address, parts: addressParts }] };
 	const forwarded = trusted.length > 0 ? request.headers["x-forwarded-for"] : undefined;
-	if (typeof forwarded !== "string")
-		return isLoopback(peer) ? { address, counted: null, shares: [] } : { address, ...limitedAs(peer) };
+	if (typeof forwarded !== "string") return { address, shares: isLoopback(peer) ? [] : sharesOf(peer) };
 	const client = findClient(peer, forwarded, trusted);
-	return { address: client.toString(), ...limitedAs(client) };
+	return { address: client.toString(), shares: sharesOf(client) };
 }
 
 /** Of a room, an address has an eighth, and a network of 48 bits, which a site gets (RFC 6177), a quarter. */
 const addressParts = 8;
 const siteParts = 4;
 
-function limitedAs(client: Address): { counted: string; shares: Client } {
-	const counted = networkOf(client, 64);
-	const share = { name: counted, parts: addressParts };
-	if (client.kind() === "ipv4") return { counted, shares: [share] };
-	return { counted, shares: [share, { name: `${networkOf(client, 48)}/48`, parts: siteParts }] };
+/** With IPv6 the network of 64 bits: one client has all of it. */
+function sharesOf(client: Address): Client {
+	const network = (bits: number) => `${ipaddr.IPv6.networkAddressFromCIDR(`${client}/${bits}`)}`;
+	if (client.kind() === "ipv4") return [{ name: `${client}`, parts: addressParts }];
+	return [
+		{ name: network(64), parts: addressParts },
+		{ name: `${network(48)}/48`, parts: siteParts },
+	];
 }
 
 const hostPattern = /^(?:[A-Za-z0-9._-]{1,255}|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/;
@@ -89,8 +89,7 @@ export function originOf({ headers, socket }: IncomingMessage, trusted: TrustedP
 }
 
 function findClient(peer: Address, forwarded: string, trusted: TrustedProxies): Address {
-	const parts = forwarded.slice(-maxForwardedLength).split(",");
-	if (forwarded.length > maxForwardedLength) parts.shift();
+	const parts = forwarded.split(",").slice(-maxForwarded);
 	let client = peer;
 	while (parts.length > 0 && ipaddr.subnetMatch(client, { trusted }, "") === "trusted") {
 		const next = parseAddress(withoutPort((parts.pop() as string).trim()));
@@ -103,11 +102,6 @@ function findClient(peer: Address, forwarded: string, trusted: TrustedProxies): 
 
 function isLoopback(address: Address): boolean {
 	return address.range() === "loopback";
-}
-
-function networkOf(address: Address, bits: number): string {
-	const isIpv4 = address.kind() === "ipv4";
-	return isIpv4 ? `${address}` : `${ipaddr.IPv6.networkAddressFromCIDR(`${address}/${bits}`)}`;
 }
 
 function withoutPort(text: string): string {
@@ -134,26 +128,19 @@ const noRoom: Refusal = {
 export function createWriter(context: Context, timeoutMs: number, maxHeldBytes = defaultHeldBytes) {
 	const bodies = new Room(maxBodies);
 	const bytes = new Room(maxHeldBytes);
-	let lastTurn: Promise<void> = Promise.resolve();
 
-	return async (response: ServerResponse, action: WriteAction, client: Client): Promise<Reply> => {
-		const request = response.req;
-		const { headers, headersDistinct, method = "", url: target = "", httpVersion } = request;
+	return async (request: IncomingMessage, action: WriteAction, client: Client): Promise<Reply> => {
+		const { headers, headersDistinct, method = "", url: target = "" } = request;
 		const length = headers["transfer-encoding"] === undefined ? Number(headers["content-length"] ?? 0) : null;
 		const address = client[0]?.name ?? null;
 		const [place, room] = [bodies.hold(client), bytes.hold(client)];
 		const readHeld = async (): Promise<WriteBody | Reply> => {
 			if (place.take(1)) return refuseWrite(noRoom);
-			// The client waits for it before it sends the body (RFC 9110, section 10.1.1).
-			if (headers.expect !== undefined && httpVersion === "1.1") response.writeContinue();
 			const body = await readBody(request, timeoutMs, room);
 			// A head without its body costs as much as a wrong signature.
 			const isMissing =
 				body !== "too large" && !(body instanceof Uint8Array) && body.status !== noRoom.status;
 			if (isMissing && address !== null) context.limiter?.punish(address);
-			// One write in each iteration of the event loop: hashing 64 KiB takes as long as several reads.
-			lastTurn = lastTurn.then(() => nextIteration());
-			await lastTurn;
 			return body;
 		};
 		try {

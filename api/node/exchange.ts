@@ -6,15 +6,13 @@ import { answerFailure, answerPlain, answerStatus, isWriteMethod, type Route, ro
 import type { Context } from "../context.ts";
 import { answerRead, maxJoinedBytes } from "../read.ts";
 import { inLanguageOf, type Reply } from "../reply.ts";
-import { answerGone, clientGone, clientOf, createWriter, originOf, type TrustedProxies } from "./address.ts";
+import { clientGone, clientOf, createWriter, originOf, type TrustedProxies } from "./address.ts";
 
 export const defaultTimes = {
 	headTimeoutMs: 10_000,
 	bodyTimeoutMs: 20_000,
 	readerTimeoutMs: 30_000,
 	readerBytesPerSecond: 64_000,
-	/** Of the answer to a wrong signature, or to a write that exceeds a limit. */
-	badWriteDelayMs: 100,
 	checkEveryMs: 1_000,
 	logEveryMs: 1_000,
 };
@@ -33,22 +31,20 @@ export interface NodeOptions {
 
 /** `log` gets each answer that is not a plain read. */
 export function shareOf(options: NodeOptions & { times: typeof defaultTimes; isClosing: () => boolean }) {
-	const { times } = options;
+	const { times, trustedProxies = [] } = options;
 	return {
 		...options,
+		trustedProxies,
 		send: createSend(times.readerTimeoutMs, times.readerBytesPerSecond),
 		write: createWriter(options.context, times.bodyTimeoutMs, options.maxHeldBytes),
 	};
 }
-
-const maxTextLength = 1_000;
 
 export class Exchange {
 	readonly #startMs = performance.now();
 	readonly #isWrite: boolean;
 	#route = "";
 	#clientOnce: ReturnType<typeof clientOf> | undefined;
-	#answer: Pick<Reply, "reason" | "cause"> = {};
 
 	constructor(
 		readonly request: IncomingMessage,
@@ -64,7 +60,7 @@ export class Exchange {
 
 	/** First read before the connection ends: later, it is unknown. */
 	get #client() {
-		this.#clientOnce ??= clientOf(this.request, this.server.trustedProxies ?? []);
+		this.#clientOnce ??= clientOf(this.request, this.server.trustedProxies);
 		return this.#clientOnce;
 	}
 
@@ -73,32 +69,28 @@ export class Exchange {
 		const { context } = this.server;
 		const route = routeOf(method, url, context.settings, context.routes);
 		this.#route = nameOf(route);
-		if (this.hasGone) return this.#writeNoted(answerGone());
+		const fail = (error: unknown) => this.#send(answerFailure(error, route.kind, context.log));
 		try {
 			const reply = this.#replyTo(route);
 			if (!(reply instanceof Promise)) return this.#send(reply);
-			void reply.then((made) => this.#send(made)).catch((error) => this.#fail(error, route.kind));
+			void reply.then((made) => this.#send(made)).catch(fail);
 		} catch (error) {
-			this.#fail(error, route.kind);
+			fail(error);
 		}
 	}
 
-	#fail(error: unknown, kind: Route["kind"]): void {
-		this.#send(answerFailure(error, kind, this.server.context.log));
-	}
-
 	#replyTo(route: Route): Reply | Promise<Reply> {
-		const { request, response, server } = this;
-		const { context, file } = server;
+		const { request, server } = this;
+		const { context, file, trustedProxies } = server;
 		const ifNoneMatch = request.headers["if-none-match"] ?? null;
 		switch (route.kind) {
 			case "docs":
 			case "doc":
 				return answerRead(route, ifNoneMatch, file);
 			case "write":
-				return server.write(response, route.action, this.#client.shares);
+				return server.write(request, route.action, this.#client.shares);
 			case "other": {
-				const origin = originOf(request, server.trustedProxies ?? []);
+				const origin = originOf(request, trustedProxies);
 				const { basePath } = context.settings;
 				return route.route.answer({
 					method: request.method ?? "GET",
@@ -118,62 +110,44 @@ export class Exchange {
 	}
 
 	#send(answer: Reply): void {
-		const { request, server } = this;
+		const { request, response, server } = this;
 		const { headers, method } = request;
-		this.#answer = answer;
 		// The client can then still read the answer.
 		if (method !== "GET" && method !== "HEAD") request.resume();
-		if (answer.status < 400 && !this.#isWrite && !server.allReads) return this.#write(answer);
-		const reply = inLanguageOf(answer, headers["accept-language"] ?? null);
-		const { counted } = this.#client;
-		const isBadWrite = this.#isWrite && (reply.status === 401 || reply.status === 429);
-		// Writes from this machine are neither delayed nor limited.
-		if (!isBadWrite || counted === null) return this.#writeNoted(reply);
-		// A client that guesses signatures or ignores its limit sends again as soon as it has an answer.
-		setTimeout(() => this.#writeNoted(reply), server.times.badWriteDelayMs).unref();
-	}
-
-	#writeNoted(reply: Reply): void {
-		const id = randomUUID();
-		reply.headers["X-Request-Id"] = id;
-		this.#write(reply);
-		const note = () => this.server.log(this.describe(id));
-		if (this.response.writableFinished || this.hasGone) note();
-		else this.response.once("close", note);
-	}
-
-	#write(reply: Reply): void {
-		const { response, server } = this;
 		if (server.isClosing()) response.shouldKeepAlive = false;
+		const isNoted = answer.status >= 400 || this.#isWrite || server.allReads;
+		const reply = isNoted ? inLanguageOf(answer, headers["accept-language"] ?? null) : answer;
+		const id = isNoted ? randomUUID() : "";
+		if (isNoted) reply.headers["X-Request-Id"] = id;
 		if (!this.hasGone) server.send(response, reply);
-		server.measure?.(this.#route, reply.status, performance.now() - this.#startMs, this.#answer.reason);
+		server.measure?.(this.#route, reply.status, performance.now() - this.#startMs, answer.reason);
+		if (!isNoted) return;
+		const { address } = this.#client;
+		const note = () => server.log(this.describe(id, answer, address));
+		if (response.writableFinished || this.hasGone) note();
+		else response.once("close", note);
 	}
 
-	describe(id: string) {
+	describe(id: string, { reason, cause }: Reply, address: string) {
 		const { method = "", url = "", headers } = this.request;
-		const { reason, cause } = this.#answer;
 		const status = this.response.headersSent ? this.response.statusCode : clientGone;
 		return {
 			id,
 			method,
-			path: cut(url.split("?", 1)[0] as string),
+			path: url.split("?", 1)[0] as string,
 			status,
 			milliseconds: Math.round((performance.now() - this.#startMs) * 10) / 10,
-			sender: this.#isWrite && typeof headers.sender === "string" ? cut(headers.sender) : null,
-			...(status >= 400 && { address: this.#client.address, reason, cause }),
+			sender: this.#isWrite && typeof headers.sender === "string" ? headers.sender : null,
+			...(status >= 400 && { address, reason, cause }),
 		};
 	}
 }
 
-export type Answered = ReturnType<Exchange["describe"]> & { repeated?: number };
+export type Answered = ReturnType<Exchange["describe"]>;
 
 function nameOf(route: Route): string {
 	if (route.kind === "write") return route.action;
 	return route.kind === "other" ? route.route.name : route.kind;
-}
-
-function cut(text: string): string {
-	return text.length <= maxTextLength ? text : `${text.slice(0, maxTextLength)}…`;
 }
 
 const maxUnreadBytes = 256 * 1024 * 1024;
@@ -205,8 +179,7 @@ function createSend(timeoutMs: number, bytesPerSecond: number) {
 		if (status !== 304 && status !== 204) headers["Content-Length"] = String(body.length);
 		response.writeHead(status, headers);
 		const { req: request } = response;
-		// Once `Expect: 100-continue` is refused, no body follows.
-		const isSending = request.method !== "GET" && !request.complete && request.headers.expect === undefined;
+		const isSending = request.method !== "GET" && !request.complete;
 		const isStream = !(body instanceof Uint8Array) && body.length > maxJoinedBytes;
 		if (request.method === "HEAD" || body.length === 0) response.end();
 		else if (isStream) pipeline(Readable.from(body), response, () => undefined);

@@ -14,10 +14,10 @@ const maxWaiting = 1_000;
 export function createNodeServer(options: NodeOptions) {
 	const times = { ...defaultTimes, ...options.times };
 	const { headTimeoutMs, bodyTimeoutMs, checkEveryMs } = times;
-	const answered = countedLog(options.log, times.logEveryMs, ({ address, method, status }) =>
+	const log = limitedLog(options.log, times.logEveryMs, ({ address, method, status }) =>
 		status < 400 ? null : `${address} ${method} ${status}`,
 	);
-	const shared = shareOf({ ...options, times, log: answered.add, isClosing: () => !server.listening });
+	const shared = shareOf({ ...options, times, log, isClosing: () => !server.listening });
 	const connections = new Map<Socket, Connection>();
 	const answer = (request: IncomingMessage, response: ServerResponse) => {
 		connections.get(request.socket)?.add(new Exchange(request, response, shared));
@@ -30,8 +30,6 @@ export function createNodeServer(options: NodeOptions) {
 		maxHeaderSize: 64 * 1024,
 	};
 	const server = createServer(settings, answer);
-	// With `Expect: 100-continue`, a body can be refused before the client sends it.
-	server.on("checkContinue", answer);
 	// A client that has closed its half of a connection still waits for its answer (RFC 9112, section 9.6).
 	Object.assign(server, { httpAllowHalfOpen: true });
 	server.on("connection", (socket) => {
@@ -47,7 +45,6 @@ export function createNodeServer(options: NodeOptions) {
 		for (const [socket, { hasBegun }] of connections) if (!hasBegun) socket.destroy();
 		await closed;
 		clearTimeout(bound);
-		answered.end();
 	};
 	return { server, end };
 }
@@ -70,8 +67,8 @@ class Connection {
 
 	readonly #answerFirst = (): void => {
 		const [exchange] = this.#exchanges as [Exchange];
-		if (exchange.hasGone) this.#next();
-		else exchange.response.on("close", this.#next);
+		if (exchange.hasGone) return this.#next();
+		exchange.response.on("close", this.#next);
 		exchange.answer();
 	};
 
@@ -101,86 +98,57 @@ export async function listen(
 	return `http://${host.includes(":") ? `[${host}]` : host}:${listening}`;
 }
 
-let waiting: string[] = [];
-
-process.on("exit", () => {
-	errors.end();
-	writeWaiting();
-});
-
-/**
- * JSON lines on standard output, written once for each iteration of the event loop: a hundred writes would
- * delay answers.
- */
+/** JSON lines on standard output. */
 function logLine(fields: object): void {
-	const line = `${logText({ time: new Date().toISOString(), ...fields })}\n`;
-	if (waiting.push(line) === 1) setImmediate(writeWaiting);
-	// A warning must be in the log before the answer that it explains.
-	if ("warning" in fields) writeWaiting();
+	process.stdout.write(`${logText({ time: new Date().toISOString(), ...fields })}\n`);
 }
 
-function writeWaiting(): void {
-	if (waiting.length > 0) process.stdout.write(waiting.join(""));
-	waiting = [];
+const errorsEveryMs = 1_000;
+
+// The stack without the message, which may vary.
+const errors = limitedLog(logLine, errorsEveryMs, ({ error }: { error: string }) => stackOf(error));
+
+export function stackOf(error: string): string {
+	return error.match(/^ {4}at .*$/gm)?.join("\n") ?? error;
 }
-
-const countErrorsMs = 1_000;
-
-export function countedErrors(write: (line: { error: string; repeated?: number }) => void, windowMs: number) {
-	// The stack without the message, which may vary.
-	const placeOf = ({ error }: { error: string }) => error.match(/^ {4}at .*$/gm)?.join("\n") ?? error;
-	const log = countedLog(write, windowMs, placeOf);
-	return {
-		add: (error: unknown) =>
-			log.add({ error: error instanceof Error ? (error.stack ?? error.message) : String(error) }),
-		end: () => log.end(),
-	};
-}
-
-const errors = countedErrors(logLine, countErrorsMs);
 
 export const serviceLog: Log = {
 	info: logLine,
 	warn: (warning) => logLine({ warning }),
-	error: errors.add,
+	error: (error) =>
+		errors({ error: error instanceof Error ? (error.stack ?? error.message) : String(error) }),
 };
 
 const maxKinds = 1_000;
 
 /**
- * Refusals must not fill a disk: the first of a kind is written at once, and at the end of a window the last
- * one, with the number of all further ones.
+ * Refusals must not fill a disk: in each window, only the first line of a kind is written. `skipped`: how many
+ * lines were left out before a line.
  * @param kindOf null for a line that is always written
  */
-export function countedLog<Line extends object>(
-	write: (line: Line & { repeated?: number }) => void,
+export function limitedLog<Line extends object>(
+	write: (line: Line & { skipped?: number }) => void,
 	windowMs: number,
 	kindOf: (line: Line) => string | null,
+	now = () => performance.now(),
 ) {
-	const kinds = new Map<string, { last: Line; repeated: number }>();
-	let timer: NodeJS.Timeout | undefined;
-	const end = (): void => {
-		clearTimeout(timer);
-		for (const [kind, counted] of kinds) {
-			if (counted.repeated > 0) write({ ...counted.last, repeated: counted.repeated });
-			else kinds.delete(kind);
-			counted.repeated = 0;
+	const kinds = new Set<string>();
+	let endMs = 0;
+	let skipped = 0;
+	return (line: Line): void => {
+		const kind = kindOf(line);
+		if (kind === null) return write(line);
+		const nowMs = now();
+		if (nowMs >= endMs) {
+			kinds.clear();
+			endMs = nowMs + windowMs;
 		}
-		timer = kinds.size > 0 ? setTimeout(end, windowMs).unref() : undefined;
-	};
-	const add = (line: Line): void => {
-		const name = kindOf(line);
-		if (name === null) return write(line);
-		const kind = kinds.size < maxKinds || kinds.has(name) ? name : "other";
-		const counted = kinds.get(kind);
-		if (counted) {
-			counted.last = line;
-			counted.repeated += 1;
+		if (kinds.has(kind) || kinds.size === maxKinds) {
+			skipped += 1;
 			return;
 		}
-		kinds.set(kind, { last: line, repeated: 0 });
-		write(line);
-		timer ??= setTimeout(end, windowMs).unref();
+		kinds.add(kind);
+		write(skipped > 0 ? { ...line, skipped } : line);
+		skipped = 0;
 	};
-	return { add, end };
 }

@@ -51,7 +51,6 @@ function readCore(variables: Variables, env: Environment) {
 		writes: {
 			perMinute: variables.integer("WRITES_PER_MINUTE", 6_000, 1, 1_000_000),
 			burst: variables.integer("WRITES_BURST", 30_000, 1, 1_000_000),
-			bytesPerDay: variables.integer("WRITE_BYTES_PER_DAY", 1_000_000_000, 1_000_000, 1_000_000_000_000),
 		},
 		trustedProxies: variables.parsed("TRUSTED_PROXIES", noProxies, parseTrustedProxies),
 		network: readNetwork(variables),

@@ -18,10 +18,6 @@ export const requestTexts = {
 	members: ["must have at least one member", "doit avoir au moins un membre"],
 	"whole-number": ["must be a whole number", "doit être un nombre entier"],
 	header: ["the header is missing", "l’en-tête est absent"],
-	"header-twice": [
-		"was sent twice, as {0}: send it once",
-		"a été envoyé deux fois, comme {0} : envoyez-le une seule fois",
-	],
 	"review-name": [
 		"must be 1 to 64 of A-Z a-z 0-9 . _ -, as in the name of a git branch, not {0}",
 		"doit avoir de 1 à 64 caractères A-Z a-z 0-9 . _ -, comme dans le nom d’une branche de git, et non {0}",
@@ -40,8 +36,8 @@ export const requestTexts = {
 		"n’est pas la signature de ce chemin, de cet expéditeur, de cet horodatage et de ce corps",
 	],
 	"signature-shape": [
-		"must be 43 characters of URL-safe base64 without padding, and this one {0}",
-		"doit être de 43 caractères en base64 pour URL sans remplissage ({0})",
+		"must be the signature alone: 43 of A-Z a-z 0-9 - _ (URL-safe base64 without padding)",
+		"doit être la signature seule : 43 caractères A-Z a-z 0-9 - _ (base64 pour URL, sans remplissage)",
 	],
 	"signature-used": [
 		"this signature was used before, and the layer has changed since: sign again",
@@ -54,10 +50,6 @@ export const requestTexts = {
 	timestamp: [
 		"must be an ISO 8601 time within two minutes of this server's, which is {0}",
 		"doit être une heure ISO 8601 à moins de deux minutes de celle de ce serveur, qui est {0}",
-	],
-	"timestamp-hint": [
-		"the TimeStamp that was sent is {0}; date -u +%Y-%m-%dT%H:%M:%SZ writes one",
-		"le TimeStamp reçu est {0}; date -u +%Y-%m-%dT%H:%M:%SZ en écrit un",
 	],
 	hint: [
 		"check the sender's id and secret, which has no line break at its end; that the body is signed as it is sent: curl -d drops line breaks, --data-binary keeps them; that the signed path is the whole path, such as {0}; npx fragment-publisher sign --explain shows the text that has to be signed",
@@ -89,26 +81,12 @@ export const requestTexts = {
 		"too many writes of this sender: try again after {0} seconds",
 		"trop d’écritures de cet expéditeur : réessayez dans {0} secondes",
 	],
-	"limit-bytes": [
-		"too many bytes of this sender in a day: try again after {0} seconds",
-		"trop d’octets de cet expéditeur en une journée : réessayez dans {0} secondes",
-	],
 	failed: [
 		"the service failed, and the change may not be stored: send the same again",
 		"le service a échoué, et la modification n’est peut-être pas conservée : renvoyez la même requête",
 	],
 	"no-file": ["there is no such file", "il n’y a pas de tel fichier"],
 	"body-late": ["the body did not arrive within {0} seconds", "le corps n’est pas arrivé en {0} secondes"],
-	"signature-twice": ["was sent twice", "a été envoyée deux fois"],
-	"signature-word": [
-		"starts with {0}: send the signature alone, without a word before it",
-		"commence par {0} : envoyez la signature seule, sans mot devant",
-	],
-	"signature-hex": ["is hexadecimal", "est en hexadécimal"],
-	"signature-padded": ["has 44 and ends with =", "en a 44 et se termine par ="],
-	"signature-standard": ["has + or /, which are - and _ there", "contient + ou /, qui s’y écrivent - et _"],
-	"signature-other": ["has other characters", "contient d’autres caractères"],
-	"signature-length": ["has {0}", "en a {0}"],
 	"status-elsewhere": [
 		"is in the catalogue, since the layers are not on this machine",
 		"il est dans le catalogue, car les couches ne sont pas sur cette machine",

@@ -3,9 +3,9 @@ import { onceEach, Room, TokenBuckets } from "../../api/context.ts";
 import { clientAt } from "../helpers/handlers.ts";
 import { test } from "../helpers/suite.ts";
 
-function open(perMinute: number, burst: number, bytesPerDay = 1_000_000) {
+function open(perMinute: number, burst: number) {
 	const clock = { ms: 1_000_000 };
-	return { clock, buckets: new TokenBuckets({ perMinute, burst, bytesPerDay }, () => new Date(clock.ms)) };
+	return { clock, buckets: new TokenBuckets({ perMinute, burst }, () => new Date(clock.ms)) };
 }
 
 test("a burst is accepted at once, then the set number a minute; a refusal says how long to wait", () => {
@@ -23,14 +23,12 @@ test("a burst is accepted at once, then the set number a minute; a refusal says 
 });
 
 test("a request that is repeated takes from its sender's allowance once", async () => {
-	const { buckets } = open(1, 2, 1_440);
+	const { buckets } = open(1, 2);
 	for (let count = 0; count < 9; count += 1) assert.is(await buckets.sender("a", "captured"), 0);
 	assert.is(await buckets.sender("a", "another"), 0);
 	for (let count = 0; count < 2; count += 1) assert.is(await buckets.sender("a", "refused"), 60);
 	assert.is(await buckets.sender("a", "captured"), 0);
 	assert.is(await buckets.sender("b", "refused"), 0, "each sender has its own");
-	for (let count = 0; count < 2; count += 1) assert.is(await buckets.bytes("a", "large", 1_000), 0);
-	assert.is(await buckets.bytes("a", "larger", 500), 60 * 60);
 });
 
 test("a bad signature costs ten writes, and an address recovers from any number of them", () => {

@@ -1,6 +1,6 @@
 import * as assert from "uvu/assert";
 import { logText } from "../../api/context.ts";
-import { countedErrors } from "../../api/node/serve.ts";
+import { limitedLog, stackOf } from "../../api/node/serve.ts";
 import { test } from "../helpers/suite.ts";
 
 test("a line is at most 4,000 characters, whatever is in it", () => {
@@ -25,26 +25,29 @@ test("characters that are not visible are escaped in a line of the log, and no o
 	assert.equal(JSON.parse(line), { path: odd, fr: "Données à jour", count: 3, none: null });
 });
 
-test("errors of one place are one line at once and one with their number, whatever they name", () => {
-	const lines: { error: string; repeated?: number }[] = [];
-	const errors = countedErrors((line) => lines.push(line), 60_000);
-	const fail = (name: number) => errors.add(new Error(`cannot read /dist/${name}`));
+test("errors of one place are one line a second, whatever they name, and the others are counted", () => {
+	const lines: { error: string; skipped?: number }[] = [];
+	let nowMs = 0;
+	const kindOf = ({ error }: { error: string }) => stackOf(error);
+	const log = limitedLog(
+		(line) => lines.push(line),
+		1_000,
+		kindOf,
+		() => nowMs,
+	);
+	const fail = (name: number) => log({ error: new Error(`cannot read /dist/${name}`).stack ?? "" });
 	for (let name = 0; name < 1_000; name += 1) fail(name);
-	errors.add(new Error("of another place"));
-	errors.add("a text");
+	log({ error: new Error("of another place").stack ?? "" });
+	nowMs = 1_000;
+	fail(1_000);
 	assert.equal(
-		lines.map(({ error, repeated }) => [error.split("\n", 1)[0], repeated]),
+		lines.map(({ error, skipped }) => [error.split("\n", 1)[0], skipped]),
 		[
 			["Error: cannot read /dist/0", undefined],
-			["Error: of another place", undefined],
-			["a text", undefined],
+			["Error: of another place", 999],
+			["Error: cannot read /dist/1000", undefined],
 		],
 	);
-	lines.length = 0;
-	errors.end();
-	assert.is(lines.length, 1);
-	assert.match(lines[0]?.error ?? "", /^Error: cannot read \/dist\/999\n {4}at /);
-	assert.is(lines[0]?.repeated, 999);
 });
 
 test.run();

@@ -139,9 +139,8 @@ test("a 401 has one text for a wrong signature and an unknown sender, and a hint
 	assert.equal(await ask({ sender: "unknown", secret: "no sender has this secret" }), wrong);
 	const padded = { headers: { Authorization: `${"a".repeat(43)}=` } };
 	const [again, shape] = (await ask(padded)).errors;
-	assert.equal([again, shape.slice(0, 36)], [mismatch, "Authorization: must be 43 characters"]);
-	const { hint } = await ask({ timestamp: "yesterday" });
-	assert.match(hint, /^the TimeStamp that was sent is "yesterday"; date -u/);
+	assert.is(again, mismatch);
+	assert.match(shape, /^Authorization: must be the signature alone: 43 of A-Z /);
 	// The operator's log knows more.
 	const reasonOf = async (write: object) => {
 		const signed = await signedWrite({ target: "/rcs/register/a", body: manual, ...write }, handlers.now);
@@ -199,24 +198,16 @@ test("a write that its head or its size shows to be wrong costs no hash", async 
 
 test("a write over a limit is 429 with Retry-After, and stores nothing", async ({ handlers }) => {
 	const punished: string[] = [];
-	const wait = { address: 0, sender: 0, bytes: 0 };
+	const wait = { address: 0, sender: 0 };
 	handlers.context.limiter = {
 		address: () => wait.address,
 		punish: (address) => punished.push(address),
 		sender: (id) => (id === "jstest" ? wait.sender : 0),
-		bytes: () => wait.bytes,
 	};
-	for (const [limit, what] of [
-		["sender", "writes of this sender"],
-		["bytes", "bytes of this sender in a day"],
-	] as const) {
-		wait[limit] = 30;
-		await handlers.refuses(429, good, `too many ${what}: try again after 30 seconds`);
-		assert.is((await handlers.write(good)).headers.get("Retry-After"), "30");
-		wait[limit] = 0;
-	}
-	const wrong = { ...(await signedWrite({ ...good, secret: "wrong" }, handlers.now)), address: "192.0.2.1" };
 	wait.sender = 30;
+	await handlers.refuses(429, good, "too many writes of this sender: try again after 30 seconds");
+	assert.is((await handlers.write(good)).headers.get("Retry-After"), "30");
+	const wrong = { ...(await signedWrite({ ...good, secret: "wrong" }, handlers.now)), address: "192.0.2.1" };
 	const statusOf = async (write: HandledWrite) => (await handleWrite(write, handlers.context)).status;
 	assert.is(await statusOf(wrong), 401, "no other client uses up a sender's allowance");
 	assert.equal(punished, ["192.0.2.1"]);

@@ -19,7 +19,6 @@ function requestFrom(remoteAddress: string, forwarded: string | null = null): In
 }
 
 test("only trusted proxies name the client's address, read from the last entry on", () => {
-	const cut = ", 10.1.2.3".repeat(10_000);
 	const rows: [connection: string, forwarded: string | null, client: string, trusted?: string][] = [
 		// The connection's own address is no proxy's; no proxy is trusted; nothing is forwarded.
 		["192.0.2.9", "198.51.100.1", "192.0.2.9"],
@@ -41,13 +40,8 @@ test("only trusted proxies name the client's address, read from the last entry o
 			"10.1.9.9",
 		]),
 		["127.0.0.1", "junk, 10.1.2.3", "10.1.2.3"],
-		// Of a long header the end is read, and an address that is cut is ignored.
-		["127.0.0.1", `${"203.0.113.7, ".repeat(10_000)}198.51.100.1`, "198.51.100.1"],
-		...Array.from({ length: 10 }, (_, shift): [string, string, string] => [
-			"127.0.0.1",
-			`198.51.100.1${cut}${" ".repeat(shift)}`,
-			"10.1.2.3",
-		]),
+		// Of a long header the end is read.
+		["127.0.0.1", `198.51.100.1${", 10.1.2.3".repeat(100)}`, "10.1.2.3"],
 	];
 	for (const [connection, forwarded, client, trusted] of rows)
 		assert.is(from(connection, forwarded, trusted), client, `${connection} ${forwarded?.slice(0, 60)}`);
@@ -62,7 +56,7 @@ test("proxies are addresses and ranges; a value that trusts everybody is refused
 		assert.match(String(parseTrustedProxies(text)), /^must be addresses or ranges such as .*, not \S/, text);
 });
 
-const countedAs = (address: string) => clientOf(requestFrom(address), []).counted;
+const countedAs = (address: string) => clientOf(requestFrom(address), []).shares[0]?.name;
 
 test("writes are counted by address, of IPv6 by network, and not for this machine itself", () => {
 	assert.is(countedAs("192.0.2.1"), "192.0.2.1");
@@ -71,14 +65,14 @@ test("writes are counted by address, of IPv6 by network, and not for this machin
 	assert.not.equal(countedAs("2001:db8:1:2::"), countedAs("2001:db8:1:3::"));
 	assert.is(countedAs("fe80::1%eth0"), countedAs("fe80::2"));
 	for (const local of ["127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"])
-		assert.is(countedAs(local), null);
+		assert.is(countedAs(local), undefined);
 	assert.is(countedAs(""), "");
 	const behind = (forwarded: string | null) =>
-		clientOf(requestFrom("127.0.0.1", forwarded), parseTrustedProxies("127.0.0.1") as TrustedProxies).counted;
-	assert.is(behind("198.51.100.1, 127.0.0.1"), "198.51.100.1");
+		clientOf(requestFrom("127.0.0.1", forwarded), parseTrustedProxies("127.0.0.1") as TrustedProxies).shares;
+	assert.is(behind("198.51.100.1, 127.0.0.1")[0]?.name, "198.51.100.1");
 	for (const forwarded of ["127.0.0.1", "junk, 127.0.0.1"])
-		assert.is(behind(forwarded), "127.0.0.1", "the proxy in front does not name its clients");
-	assert.is(behind(null), null);
+		assert.is(behind(forwarded)[0]?.name, "127.0.0.1", "the proxy in front does not name its clients");
+	assert.equal(behind(null), []);
 });
 
 test.run();

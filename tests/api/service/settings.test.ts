@@ -60,7 +60,6 @@ const wrong: [setting: string, env: Record<string, string>, text?: string | RegE
 	["HTTPS_PROXY", { HTTPS_PROXY: "hidden-x@proxy:3128" }, "must be an http or https address, such as"],
 	["WRITES_PER_MINUTE", { WRITES_PER_MINUTE: "0" }, "must be a whole number from 1"],
 	["WRITES_BURST", { WRITES_BURST: "1.5" }],
-	["WRITE_BYTES_PER_DAY", { WRITE_BYTES_PER_DAY: "1GB" }],
 	["TRUSTED_PROXIES", { TRUSTED_PROXIES: "localhost" }],
 	["TRUSTED_PROXIES", { TRUSTED_PROXIES: "127.0.0.1,0.0.0.0/0" }, "everybody: 0.0.0.0/0 is wider than /8"],
 	["REPAIR", { REPAIR: "maybe" }],
