@@ -1,9 +1,8 @@
 // npx fragment-publisher import: imports the layers and senders of an older service
 
-import { existsSync } from "node:fs";
 import { WrongError } from "../../../api/configuration.ts";
 import { putEdits } from "../../../api/register.ts";
-import { openStore, repositoryPath } from "../../../api/service/data-dir.ts";
+import { openStore } from "../../../api/service/data-dir.ts";
 import { changeSenders, sendersPath } from "../../../api/service/senders-file.ts";
 import { type Configuration, readConfiguration } from "../../../api/service/settings.ts";
 import { mapWithProgress } from "../../../publish/build.ts";
@@ -13,7 +12,7 @@ import { descriptionPath, langs } from "../../../registry/smallkey.ts";
 import { textsOf } from "../../../registry/texts.ts";
 import { counted, groupBy, plain, shortened } from "../../../registry/untrusted-text.ts";
 import { batchMeta, maxConcurrent } from "../../../scripts/register.ts";
-import { createRun, exitCodes } from "../../../scripts/terminal/command-line.ts";
+import { createRun } from "../../../scripts/terminal/command-line.ts";
 import { objectOf } from "../../../site/service/decode.ts";
 import { readTextIfThere } from "../../../store/files/files.ts";
 import { type Edit, isRefusal, type Reader } from "../../../store/store.ts";
@@ -48,48 +47,43 @@ function collectMoves(documents: Documents, settings: Configuration, refuse: Ref
 	});
 }
 
-const emptyReader: Reader = { read: async () => null, ids: async () => null, keys: async () => [] };
-
 /**
  * Stores the layers of a dump in the configured store, in one commit. Unchanged layers and harvested descriptions stay as
- * they are.
- * @param time of the commit, in milliseconds since 1970; null for a dry run, which stores nothing
- * @returns `refused`: layers that the store refuses, such as a smallkey that differs only in case from a stored one
+ * they are. Refused are layers such as one whose smallkey differs only in case from a stored one.
  */
-async function storeLayers(layers: readonly Move[], configuration: Configuration, time: number | null) {
-	const nothing = () => ({ added: 0, changed: 0, same: 0, refused: [] as Parameters<Refuse>[] });
-	let counts = nothing();
-	const editsOf = async (now: Reader, { smallkey, registration, description, place }: Move) => {
-		const edits = await putEdits(now, smallkey, registration);
+async function storeLayers(layers: readonly Move[], configuration: Configuration, now: Date, refuse: Refuse) {
+	let counts = { registered: 0, changed: 0, same: 0 };
+	let refused: Parameters<Refuse>[] = [];
+	const editsOf = async (state: Reader, { smallkey, registration, description, place }: Move) => {
+		const edits = await putEdits(state, smallkey, registration);
 		if (isRefusal(edits)) {
-			const reason = textsOf(edits.errors).join("; ");
-			counts.refused.push([smallkey, reason.replace(/^smallkey: \S+ /, ""), place]);
+			refused.push([
+				smallkey,
+				textsOf(edits.errors)
+					.join("; ")
+					.replace(/^smallkey: \S+ /, ""),
+				place,
+			]);
 			return [];
 		}
-		const layer = await now.read(smallkey);
+		const layer = await state.read(smallkey);
 		const text = mergeImported(layer?.description ?? null, description);
 		if (text !== null && text !== layer?.description) edits.push({ path: descriptionPath(smallkey), text });
-		counts[!layer ? "added" : edits.length > 0 ? "changed" : "same"] += 1;
+		counts[!layer ? "registered" : edits.length > 0 ? "changed" : "same"] += 1;
 		return edits;
 	};
-	const decide = async (now: Reader): Promise<Edit[]> => {
-		counts = nothing();
-		const edits = await mapWithProgress(layers, "comparing", maxConcurrent, (move) => editsOf(now, move));
+	const decide = async (state: Reader): Promise<Edit[]> => {
+		// The store may decide again, on a newer state.
+		counts = { registered: 0, changed: 0, same: 0 };
+		refused = [];
+		const edits = await mapWithProgress(layers, "comparing", maxConcurrent, (move) => editsOf(state, move));
 		return edits.flat();
 	};
-	const isThere = configuration.github || existsSync(repositoryPath(configuration.dataDir));
-	// A dry run creates no repository.
-	const open = time !== null || isThere ? await openStore(configuration) : null;
-	try {
-		if (time === null || !open) {
-			await decide(open?.store ?? emptyReader);
-			return { counts, commit: null };
-		}
-		const meta = batchMeta(`import ${counted(layers.length, "layer")}`, "import", time);
-		return { commit: await open.store.change(decide, meta), counts };
-	} finally {
-		await open?.close();
-	}
+	const { store, close } = await openStore(configuration);
+	const meta = batchMeta(`import ${counted(layers.length, "layer")}`, "import", now.getTime());
+	const commit = await store.change(decide, meta).finally(close);
+	for (const layer of refused) refuse(...layer);
+	return { counts, commit };
 }
 
 /** A language that was harvested from the same service stays. */
@@ -164,29 +158,17 @@ export const run = createRun("import", async ({ read, environment, io }) => {
 	const senders = sendersDump === undefined ? null : await readDump(sendersDump, maxSendersBytes);
 	const documents = await readDump(dump);
 	const layers = collectMoves(documents, configuration, refuseOf(dump));
-	const time = dryRun ? null : io.now().getTime();
-	const { counts, commit } = await storeLayers(layers, configuration, time);
-	if (commit && isRefusal(commit)) {
-		for (const error of textsOf(commit.errors)) io.warn(plain(error));
-		return exitCodes.wrong;
+	const lines = [row(documents.size, "documents read")];
+	if (dryRun) lines.push(row(layers.length, "could be registered; nothing was written"));
+	else {
+		const { counts, commit } = await storeLayers(layers, configuration, io.now(), refuseOf(dump));
+		if (isRefusal(commit)) throw new WrongError(textsOf(commit.errors).map(plain).join("\n"));
+		lines.push(row(counts.registered, "registered"), row(counts.changed, "changed"));
+		lines.push(row(counts.same, "stored already"));
+		if (commit.changed) lines.push("", `commit ${commit.commit}`);
+		if (commit.pullRequest) lines.push(`pull request ${commit.pullRequest}`);
 	}
-	const { added, changed, same } = counts;
-	for (const layer of counts.refused) refuseOf(dump)(...layer);
-	const described = layers.filter(({ description }) => description !== null).length;
-	const lines = [
-		row(documents.size, "documents read"),
-		row(added + changed + same, "layers"),
-		row(described, "of them with what the older service knew of their services"),
-		row(refusals.length, "not moved"),
-		"",
-		row(added, dryRun ? "would be registered" : "registered"),
-		row(changed, dryRun ? "would be changed" : "changed"),
-		row(same, "stored already"),
-	];
-	if (commit?.changed) lines.push("", `commit ${commit.commit}`);
-	if (commit?.pullRequest) lines.push(`pull request ${commit.pullRequest}`);
 	if (senders) {
-		const layersLeft = refusals.length;
 		const path = sendersPath(configuration.dataDir);
 		let moved = { added: {}, same: 0 };
 		const addTo = (entries: SenderEntries): SenderEntries => {
@@ -196,8 +178,7 @@ export const run = createRun("import", async ({ read, environment, io }) => {
 		if (dryRun) addTo(JSON.parse((await readTextIfThere(path)) ?? "{}"));
 		else await changeSenders(configuration.dataDir, addTo);
 		const words = `${counted(Object.keys(moved.added).length, "sender")} ${dryRun ? "would be added" : "added"}`;
-		const others = `${moved.same} there already, ${refusals.length - layersLeft} not moved`;
-		lines.push("", `${words} to ${path}, ${others}`);
+		lines.push("", `${words} to ${path}, ${moved.same} there already`);
 	}
 	for (const line of refusals) io.warn(line);
 	for (const line of lines) io.print(line);

@@ -1,15 +1,13 @@
 // npx fragment-publisher compare: shows the differences of the same layers on two services
-import { readFile } from "node:fs/promises";
 import { FetchFailure } from "../../../api/service/net/failure.ts";
 import { createFetch } from "../../../api/service/net/fetch.ts";
 import { mapWithProgress } from "../../../publish/build.ts";
-import { type Lang, langs, parseSmallkey, smallkeyRule } from "../../../registry/smallkey.ts";
+import { type Lang, langs, parseSmallkey } from "../../../registry/smallkey.ts";
 import type { TargetName } from "../../../registry/targets/facts.ts";
 import { targetOf } from "../../../registry/targets/table.ts";
 import { counted, firstOf, plain } from "../../../registry/untrusted-text.ts";
 import { createRun, exitCodes, needed, parseUrl } from "../../../scripts/terminal/command-line.ts";
 import { parseAnswer } from "../../../site/service/decode.ts";
-import { utf8Of } from "../../../store/files/files.ts";
 import { type Json, keyOf, nodeIn, readDump } from "../dump.ts";
 import { differences } from "./differences.ts";
 
@@ -70,29 +68,22 @@ async function openTargets(before: string, now: string, first: string) {
 	for (const target of comparedTargets) {
 		const readOld = await openReader(before, target, first);
 		if (!readOld) continue;
-		const notServed: Reader = async () => "the version is not served";
+		const notServed: Reader = async () => "has no such version";
 		targets.push({ target, readOld, readFresh: (await openReader(now, target, first)) ?? notServed });
 	}
 	if (targets.length > 0) return targets;
 	throw new Error(`${before}: serves none of ${comparedTargets.join(", ")} below this address`);
 }
 
-const titles = {
-	relevant: "Viewer-relevant: layers that a viewer would draw or ask otherwise",
-	missing: "Missing: layers that the new service does not have",
-	cosmetic: "Cosmetic: layers in which no viewer sees a difference, or a better one",
-	unreadable: "Not compared: layers that the older service cannot serve itself",
-};
+const relevant = "Viewer-relevant: a viewer would draw or ask these layers otherwise";
+const cosmetic = "Cosmetic: no viewer sees the difference, or it is better";
 
-type Class = keyof typeof titles;
-
-function findingsOf(before: Read, now: Read): (readonly [Class, kind: string])[] {
-	if (typeof before === "string") return [["unreadable", before]];
-	if (typeof now === "string") return [["relevant", now]];
-	if (!before) return [];
-	if (!now) return [["missing", "not there"]];
-	const kinds = [...differences(before, now)];
-	return kinds.map(([kind, isRelevant]) => [isRelevant ? "relevant" : "cosmetic", kind]);
+/** Each kind of difference; a relevant one ends the command with 1. */
+function findingsOf(before: Read, now: Read): ReadonlyMap<string, boolean> {
+	if (typeof before === "string") return new Map([[`the older service ${before}`, true]]);
+	if (typeof now === "string") return new Map([[`the new service ${now}`, true]]);
+	if (!before) return new Map(now ? [["only in the new service", false]] : []);
+	return now ? differences(before, now) : new Map([["missing in the new service", true]]);
 }
 
 /** Kinds of difference that are listed: their texts have names that a service chooses. */
@@ -103,81 +94,32 @@ const maxConcurrent = 16;
 
 /** Reads the same layers from two services, in each target and in both languages. */
 async function compareLayers(targets: Awaited<ReturnType<typeof openTargets>>, smallkeys: readonly string[]) {
-	const findings = new Map<string, { name: Class; kind: string; targets: Set<string>; keys: Set<string> }>();
-	const others = { same: [] as string[], onlyNow: [] as string[], unknown: [] as string[] };
-	const add = (name: Class, text: string, target: string, smallkey: string) => {
-		const isListed = findings.size < maxKinds || findings.has(`${name} ${text}`);
+	type Finding = { kind: string; isRelevant: boolean; targets: Set<string>; keys: Set<string> };
+	const findings = new Map<string, Finding>();
+	const add = (text: string, isRelevant: boolean, target: string, smallkey: string) => {
+		const isListed = findings.size < maxKinds || findings.has(`${isRelevant} ${text}`);
 		const kind = isListed ? text : "another difference";
-		const finding = findings.get(`${name} ${kind}`) ?? { name, kind, targets: new Set(), keys: new Set() };
-		findings.set(`${name} ${kind}`, finding);
+		const name = `${isRelevant} ${kind}`;
+		const finding = findings.get(name) ?? { kind, isRelevant, targets: new Set(), keys: new Set() };
+		findings.set(name, finding);
 		finding.targets.add(target);
 		finding.keys.add(smallkey);
 	};
 	await mapWithProgress(smallkeys, "comparing", maxConcurrent, async (smallkey) => {
-		let [isSame, wasThere, isThere] = [true, false, false];
 		for (const { target, readOld, readFresh } of targets)
 			for (const lang of langs) {
 				const [old, fresh] = await Promise.all([readOld(lang, smallkey), readFresh(lang, smallkey)]);
-				for (const [name, kind] of findingsOf(old, fresh)) {
-					isSame = false;
-					add(name, kind, target, smallkey);
-				}
-				wasThere ||= old !== null;
-				isThere ||= fresh !== null;
+				for (const [kind, isRelevant] of findingsOf(old, fresh)) add(kind, isRelevant, target, smallkey);
 			}
-		if (isSame) others[wasThere ? "same" : isThere ? "onlyNow" : "unknown"].push(smallkey);
 	});
-	return { findings: [...findings.values()], ...others };
+	return [...findings.values()].sort((a, b) => b.keys.size - a.keys.size || (a.kind < b.kind ? -1 : 1));
 }
 
-/** Smallkeys that are listed for each kind, unless all are requested. */
+/** Smallkeys that are listed for each cosmetic kind. */
 const maxNamed = 3;
-
-function reportLines(
-	{ findings, same, onlyNow, unknown }: Awaited<ReturnType<typeof compareLayers>>,
-	maxKeys: number,
-): string[] {
-	const lineOf = (keys: Iterable<string>, kind: string) => {
-		const sorted = [...keys].sort();
-		return row(sorted.length, `${kind}: ${firstOf(sorted, maxKeys)}`);
-	};
-	findings.sort((a, b) => b.keys.size - a.keys.size || (a.kind < b.kind ? -1 : 1));
-	const lines = Object.entries(titles).flatMap(([name, title]) => {
-		const ofClass = findings.filter((finding) => finding.name === name);
-		const rows = ofClass.map(({ keys, kind, targets }) =>
-			lineOf(keys, `${kind} (${[...targets].join(", ")})`),
-		);
-		return rows.length > 0 ? ["", title, ...rows] : [];
-	});
-	lines.push("", row(same.length, "the same in both"));
-	if (onlyNow.length > 0) lines.push(lineOf(onlyNow, "only in the new service"));
-	if (unknown.length > 0) lines.push(lineOf(unknown, "in neither"));
-	return lines;
-}
 
 export function row(count: number, text: string): string {
 	return `${String(count).padStart(8)}  ${text}`;
-}
-
-/**
- * With white space or commas between them.
- * @throws {Error} that names the first invalid smallkey
- */
-function parseKeys(path: string, text: string): string[] {
-	const items = text.match(/[^\s,]+/g) ?? [];
-	const bad = items.find((item) => parseSmallkey(item) === null);
-	if (bad !== undefined) {
-		throw new Error(`${path}: a smallkey ${smallkeyRule}, not ${JSON.stringify(bad.slice(0, 80))}`);
-	}
-	return [...new Set(items)];
-}
-
-/** From a list, or a dump of the older service's database. @throws {Error} as `parseKeys` and `readDump` do */
-async function readSmallkeys(path: string): Promise<string[]> {
-	const bytes = utf8Of(await readFile(path));
-	if (!/^\ufeff?\s*[[{]/.test(bytes.toString("utf8", 0, 64))) return parseKeys(path, bytes.toString());
-	const keys = [...(await readDump(path)).values()].map((document) => parseSmallkey(keyOf(document)));
-	return [...new Set(keys.filter((key) => key !== null))];
 }
 
 const compareHelp = `
@@ -185,22 +127,36 @@ An address is the part before /v1/docs/… or /v2/docs/…; nothing is written t
 Ends with 1 where a viewer would draw or ask a layer otherwise, or it is missing, or the older service cannot serve it.`;
 
 export const run = createRun("compare", async ({ read, io }) => {
-	const [{ keys: path, all }, old, now] = await read((line) =>
+	const [{ keys: path }, old, now] = await read((line) =>
 		line
 			.argument("<old>", "the older service, such as http://rcs.example", parseUrl)
 			.argument("<new>", "this one, with its base path", parseUrl)
-			.option("--keys <file>", "the dump, or a file of smallkeys with spaces, commas or lines between them")
-			.option("--all", "name all smallkeys of each kind, not three of them", false)
+			.option("--keys <dump>", "the dump of the older service's layers")
 			.addHelpText("after", compareHelp),
 	);
-	const smallkeys = await readSmallkeys(needed("--keys", path));
+	const documents = await readDump(needed("--keys", path));
+	const keys = [...documents.values()].flatMap((document) => parseSmallkey(keyOf(document)) ?? []);
+	const smallkeys = [...new Set(keys)];
 	if (smallkeys.length === 0) throw new Error(`${path}: holds no smallkeys to compare`);
 	const layers = counted(smallkeys.length, "layer");
 	io.warn(`Comparing ${layers} of ${old} with ${now}`);
 	const targets = await openTargets(old, now, smallkeys[0] ?? "");
-	const result = await compareLayers(targets, smallkeys);
-	io.print(`${layers} read at ${targets.map(({ target }) => target).join(", ")}, in both languages`);
-	const maxKeys = all ? Number.POSITIVE_INFINITY : maxNamed;
-	for (const text of reportLines(result, maxKeys)) io.print(plain(text));
-	return result.findings.every(({ name }) => name === "cosmetic") ? exitCodes.done : exitCodes.wrong;
+	const findings = await compareLayers(targets, smallkeys);
+	const different = new Set(findings.flatMap(({ keys }) => [...keys]));
+	const names = targets.map(({ target }) => target).join(", ");
+	io.print(
+		`${layers} read at ${names}, in both languages, ${smallkeys.length - different.size} without a difference`,
+	);
+	for (const [title, which] of [
+		[relevant, true],
+		[cosmetic, false],
+	] as const) {
+		const ofClass = findings.filter(({ isRelevant }) => isRelevant === which);
+		if (ofClass.length > 0) io.print(`\n${title}`);
+		for (const { kind, keys, targets } of ofClass) {
+			const listed = firstOf([...keys].sort(), which ? keys.size : maxNamed);
+			io.print(plain(row(keys.size, `${kind} (${[...targets].join(", ")}): ${listed}`)));
+		}
+	}
+	return findings.some(({ isRelevant }) => isRelevant) ? exitCodes.wrong : exitCodes.done;
 });
