@@ -126,13 +126,13 @@ async function hideButtons(page: Page): Promise<void> {
 
 /** The share of pixels that differ between the map with the layer and without it. */
 async function colouredShare(page: Page): Promise<number> {
-	let along = await stableScreenshot(page, 100);
+	let along = await stableScreenshot(page, "visible");
 	for (let tries = 1; ; tries += 1) {
-		const without = await stableScreenshot(page, 0);
+		const without = await stableScreenshot(page, "hidden");
 		const share = shareOfDifferent(along, without);
 		if (share === 0) return 0;
 		// The background may differ, if it has only now loaded.
-		const again = await stableScreenshot(page, 100);
+		const again = await stableScreenshot(page, "visible");
 		if (again.equals(along) || tries === maxPictures) return share;
 		along = again;
 	}
@@ -150,11 +150,10 @@ function shareOfDifferent(a: Buffer, b: Buffer): number {
 /** The page loads symbols after features, so two equal screenshots are awaited. */
 const maxPictures = 10;
 
-async function stableScreenshot(page: Page, opacity: number): Promise<Buffer> {
-	await page.locator(".opacity input").evaluate((input, value) => {
-		(input as HTMLInputElement).value = String(value);
-		input.dispatchEvent(new Event("input"));
-	}, opacity);
+async function stableScreenshot(page: Page, visibility: "visible" | "hidden"): Promise<Buffer> {
+	await page.locator(".drawnlayer").evaluateAll((layers, value) => {
+		for (const layer of layers) (layer as HTMLElement).style.visibility = value;
+	}, visibility);
 	let last = await page.locator(mapSelector).screenshot();
 	for (let taken = 1; taken < maxPictures; taken += 1) {
 		const next = await page.locator(mapSelector).screenshot();

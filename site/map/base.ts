@@ -8,15 +8,12 @@ import PinchZoom from "ol/interaction/PinchZoom.js";
 import ImageLayer from "ol/layer/Image.js";
 import OlMap from "ol/Map.js";
 import type MapBrowserEvent from "ol/MapBrowserEvent.js";
-import Overlay from "ol/Overlay.js";
-import { transform } from "ol/proj.js";
 import ImageStatic from "ol/source/ImageStatic.js";
 import View from "ol/View.js";
 import { layerExtent } from "../../registry/generic.ts";
-import { land, lang, settings, t } from "../page/page.ts";
+import { land, settings, t } from "../page/page.ts";
 import type { Box } from "./drawable.ts";
 import { projectionOf, resolutions, tileLayer } from "./pictures.ts";
-import places from "./places.json";
 
 export type BaseMap = ReturnType<typeof openBaseMap>;
 
@@ -71,10 +68,8 @@ function isDrag({ originalEvent, activePointers }: MapBrowserEvent): boolean {
 /** Both backgrounds are in EPSG:3978; other maps reproject them. */
 async function addBackground(map: OlMap, signal: AbortSignal): Promise<void> {
 	if (settings.mapWkid !== 3978) await registerProjections(settings.mapWkid);
-	const hasTiles = settings.baseMap !== "";
-	map.getLayers().insertAt(0, hasTiles ? tileLayer(settings.baseMap) : landLayer(signal));
-	// Tiles show names already.
-	if (!hasTiles) addPlaces(map);
+	const { baseMap } = settings;
+	map.getLayers().insertAt(0, baseMap === "" ? landLayer(signal) : tileLayer(baseMap));
 }
 
 /** For reprojecting pictures, beside EPSG:3978; only then is the code for it loaded. */
@@ -86,32 +81,6 @@ export async function registerProjections(...wkids: number[]): Promise<void> {
 	]);
 	for (const wkid of [3978, ...wkids]) proj4.defs(`EPSG:${wkid}`, projections.projectionOf(wkid) ?? "");
 	register(proj4);
-}
-
-/** Metres per pixel up to which names of a kind are shown in full. */
-const maxResolution = { provinces: 5_500, waters: 12_000, capitals: 5_500, towns: 2_500 };
-
-/** In metres of EPSG:3978, with the text at small scales. */
-type Place = [x: number, y: number, en: string, fr?: string, short?: string];
-
-function addPlaces(map: OlMap): void {
-	const view = map.getView();
-	for (const [kind, rows] of Object.entries(places as unknown as Record<keyof typeof places, Place[]>))
-		for (const [x, y, en, fr = en, short = ""] of rows) {
-			const position = transform([x, y], projectionOf(3978), view.getProjection());
-			if (!position.every(Number.isFinite)) continue;
-			const element = document.createElement("span");
-			element.className = `placename ${kind}`;
-			element.ariaHidden = "true";
-			const write = () => {
-				const isFull = (view.getResolution() ?? 1) <= maxResolution[kind as keyof typeof places];
-				element.textContent = isFull ? (lang === "fr" ? fr : en) : short;
-			};
-			write();
-			view.on("change:resolution", write);
-			const positioning = kind === "capitals" || kind === "towns" ? "center-left" : "center-center";
-			map.addOverlay(new Overlay({ element, position, positioning, stopEvent: false }));
-		}
 }
 
 function landLayer(signal: AbortSignal): ImageLayer<ImageStatic> {
@@ -150,16 +119,4 @@ export function mapFrame(
 			${home && button("⌂", t("whole-layer"), home)}
 		</div>
 	</div>`;
-}
-
-export function opacitySlider(change: (opacity: number) => void): TemplateResult {
-	const slide = ({ currentTarget }: Event) => {
-		const input = currentTarget as HTMLInputElement;
-		const text = t("percent", input.valueAsNumber);
-		input.ariaValueText = text;
-		(input.nextElementSibling as HTMLElement).textContent = text;
-		change(input.valueAsNumber / 100);
-	};
-	return html`<p class="opacity"><label for="opacity">${t("opacity")}</label><input type="range" id="opacity"
-		min="0" max="100" step="5" value="100" @input=${slide}><output .textContent=${t("percent", 100)}></output></p>`;
 }

@@ -1,20 +1,12 @@
-import { lang, settings, t } from "../page/page.ts";
+import { lang, settings } from "../page/page.ts";
 import { capabilitiesAddress } from "../service/address.ts";
-import { documentAddress, readDocument } from "../service/arcgis.ts";
+import { readDocument } from "../service/arcgis.ts";
 import { wkidOf } from "../service/boxes.ts";
 import { findLayer, textFor } from "../service/capabilities.ts";
 import { pictureFactsOf, referencesFor } from "../service/picture.ts";
 import { exceptionIn, NotCapabilities, readCapabilities } from "../service/read-capabilities.ts";
 import type { Drawable } from "./drawable.ts";
-import {
-	ask,
-	askBytes,
-	askJson,
-	blockedReason,
-	oneLine,
-	orFailure,
-	ServiceFailed,
-} from "./service-request.ts";
+import { askBytes, blockedReason, oneLine, orFailure, ServiceFailed } from "./service-request.ts";
 
 export async function findPictureError(address: string): Promise<ServiceFailed> {
 	const answer = await orFailure(askBytes(address));
@@ -31,19 +23,6 @@ async function askCapabilities(url: string, names: readonly string[], signal?: A
 		if (!(error instanceof NotCapabilities)) throw error;
 		throw new ServiceFailed(url, error.words ? "exception" : "no-map", oneLine(error.words));
 	});
-}
-
-export async function lookNow({ kind, url }: Drawable, signal: AbortSignal): Promise<string> {
-	try {
-		if (kind === "wms") await askCapabilities(url, [], signal);
-		else if (kind === "none") await ask(url, signal);
-		else await askJson(documentAddress(url), signal);
-		return t("service-answers", new URL(url).host);
-	} catch (error) {
-		if (signal.aborted) return "";
-		if (!(error instanceof ServiceFailed)) throw error;
-		return error.message;
-	}
 }
 
 export async function readLayers(url: string, layerName: string) {

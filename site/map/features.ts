@@ -24,7 +24,11 @@ interface EsriFeature {
 
 export function featureLayer({ symbology }: Drawable): Features {
 	const source = new VectorSource<Feature<Geometry>>();
-	const layer: Features = new VectorLayer({ source, style: styleOf(symbology, () => layer.changed()) });
+	const layer: Features = new VectorLayer({
+		className: "drawnlayer",
+		source,
+		style: styleOf(symbology, () => layer.changed()),
+	});
 	return layer;
 }
 

@@ -6,7 +6,7 @@ import type { CauseCode } from "../../registry/health.ts";
 import type { Content } from "../page/dom.ts";
 import { plural, settings, t } from "../page/page.ts";
 import { type PictureFacts, pixelMetres } from "../service/picture.ts";
-import { canadaBox, mapFrame, opacitySlider, openBaseMap, registerProjections } from "./base.ts";
+import { canadaBox, mapFrame, openBaseMap, registerProjections } from "./base.ts";
 import { type Drawable, drawnScale } from "./drawable.ts";
 import { featureInfo, legendPicture, pictureInfo, pictureLayer } from "./pictures.ts";
 import { blockedReason, orFailure, ServiceFailed, timeoutMs } from "./service-request.ts";
@@ -28,7 +28,6 @@ export async function drawLayer(
 	const group = new LayerGroup();
 	let texts = nothingYet;
 	let timer: ReturnType<typeof setTimeout> | undefined;
-	let redraw: () => void = () => undefined;
 	let ask: (coordinate: number[], pixel: number[]) => Promise<Content> | Content | null = () => null;
 
 	show({});
@@ -45,7 +44,6 @@ export async function drawLayer(
 	target.addEventListener("keydown", ({ key }) => {
 		const middle = base.map.getSize()?.map((side) => side / 2);
 		const centre = base.view.getCenter();
-		if (key === "Escape") render("", answer);
 		if (key === "Enter" && centre && middle) void showAnswer(centre, middle);
 	});
 
@@ -54,7 +52,6 @@ export async function drawLayer(
 		texts = { ...texts, ...changes };
 		const { status, isBad, help, legend } = texts;
 		const content = html`${mapFrame("map", t("map-of", drawable.title), (steps) => base.zoom(steps), showWhole)}
-			${opacitySlider((value) => group.setOpacity(value))}
 			<p class=${isBad ? "mapstatus bad" : "mapstatus"} role="status">${status}</p>
 			<p class="maphelp" ?hidden=${help === ""}>${help}</p>
 			<div class="legend">${legend}</div>`;
@@ -79,12 +76,7 @@ export async function drawLayer(
 	}
 
 	function fail({ message, detail, ...failure }: ServiceFailed, code: CauseCode = failure.code): void {
-		const retry = () => {
-			target.focus();
-			setStatus(t("drawing"));
-			redraw();
-		};
-		setStatus(message, code, helpButton(t("draw-again"), retry), detail);
+		setStatus(message, code, "", detail);
 	}
 
 	function drawPictures(wkid: number, facts: PictureFacts | null = null): void {
@@ -105,7 +97,6 @@ export async function drawLayer(
 			clearTimeout(timer);
 			setStatus(drawn.filter(Boolean).join(" "));
 		});
-		redraw = () => source?.refresh();
 		if (kind === "wms") ask = (coordinate) => pictureInfo(pictures, drawable, coordinate, base.view);
 		group.setLayers(new Collection([pictures]));
 		show({ legend: legendPicture(pictures, drawable) });
@@ -144,7 +135,11 @@ export async function drawLayer(
 				target.focus();
 			};
 			if (scale !== resolution / pixelMetres)
-				return setStatus(t("other-scales"), "other-scales", helpButton(t("zoom-to-drawn"), zoom));
+				return setStatus(
+					t("other-scales"),
+					"other-scales",
+					html`<button class="small" @click=${zoom}>${t("zoom-to-drawn")}</button>`,
+				);
 			setStatus(t("drawing"));
 			const answer = await orFailure(readFeatures(url, box, resolution, viewSignal)).catch((error) => {
 				if (!viewSignal.aborted) throw error;
@@ -159,7 +154,6 @@ export async function drawLayer(
 			if (length === 0) return setStatus(t("nothing-in-view"));
 			setStatus(hasMore ? t("some-features-drawn", length) : plural(length, "features-drawn"));
 		};
-		redraw = () => void drawView();
 		ask = (_coordinate, pixel) => {
 			const options = { hitTolerance: 5, layerFilter: (candidate: object) => candidate === layer };
 			const features = base.map.getFeaturesAtPixel(pixel, options);
@@ -179,25 +173,14 @@ export async function drawLayer(
 	}
 
 	async function showAnswer(coordinate: number[], pixel: number[]): Promise<void> {
-		const close = () => {
-			render("", answer);
-			target.focus();
-		};
-		const onKey = ({ key }: KeyboardEvent) => key === "Escape" && close();
 		const showBox = (content: Content) => {
-			if (signal.aborted) return;
-			const box = html`<section class="infobox" aria-label=${t("what-is-here")} @keydown=${onKey}>
-				<div class="infohead"><h3>${t("what-is-here")}</h3><button class="small" @click=${close}>${t("close")}</button></div>
-				<div role="status">${content}</div>
+			const box = html`<section class="infobox" aria-label=${t("what-is-here")}>
+				<h3>${t("what-is-here")}</h3><div role="status">${content}</div>
 			</section>`;
-			render(box, answer);
+			if (!signal.aborted) render(box, answer);
 		};
 		const content = ask(coordinate, pixel);
 		if (content instanceof Promise) showBox(t("asking-service"));
 		if (content !== null) showBox(await content);
 	}
-}
-
-function helpButton(label: string, act: () => void): Content {
-	return html`<button class="small" @click=${act}>${label}</button>`;
 }

@@ -67,7 +67,8 @@ export function pictureLayer(
 		(image.getImage() as HTMLImageElement).src = requested;
 	});
 	source.on("imageloaderror", () => failed(lastAddress));
-	return new ImageLayer({ source });
+	// Proofs hide it (extensions/prove).
+	return new ImageLayer({ className: "drawnlayer", source });
 }
 
 /** Shown once it is loaded; empty if the service has none. */
@@ -123,8 +124,7 @@ export function featureInfo(
 			<dl>${members.map(([name, value]) => html`<dt>${aliases[name] ?? name}</dt><dd>${shownValue(value)}</dd>`)}</dl>
 		</section>`;
 	});
-	const isMore = features.length > maxShown;
-	return html`<div>${isMore ? html`<p>${t("first-of", maxShown, features.length)}</p>` : ""}${shown}</div>`;
+	return html`<div>${shown}</div>`;
 }
 
 function shownValue(value: unknown): Content {

@@ -3,7 +3,7 @@ import { type Lang, langs, otherLang } from "../../registry/smallkey.ts";
 import type { TargetName } from "../../registry/targets/facts.ts";
 import { type Drawable, drawableOf, drawnTargets } from "../map/drawable.ts";
 import { capabilitiesAddress } from "../service/address.ts";
-import { answerButton, breakable, type Content, outside, part, warning, webAddress } from "./dom.ts";
+import { breakable, type Content, outside, part, warning, webAddress } from "./dom.ts";
 import { lang, readFile, settings, t } from "./page.ts";
 
 export type Drawables = Readonly<Record<Lang, Drawable | null>>;
@@ -28,14 +28,6 @@ export async function readDrawables(
 	};
 	const [en, fr] = await Promise.all([readIn("en"), readIn("fr")]);
 	return { en, fr };
-}
-
-export function lookButton(drawable: Drawable, signal: AbortSignal): TemplateResult {
-	return html`<p>${answerButton(t("check-now"), "", "hint", async (show) => {
-		show(t("asking-service"));
-		const { lookNow } = await import("../map/document.ts");
-		show(await lookNow(drawable, signal));
-	})}</p>`;
 }
 
 export type MapPanel = ReturnType<typeof mapPanel>;

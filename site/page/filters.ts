@@ -1,6 +1,5 @@
 import { html, render, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
-import type { Entry } from "../data/entries.ts";
 import type { Box } from "../map/drawable.ts";
 import type { Overview } from "../map/overview.ts";
 import type { Chosen, FacetValue } from "../search/select.ts";
@@ -30,7 +29,6 @@ export function createFilters() {
 	let isViewPending = false;
 	let closing: AbortController | null = null;
 	let map: Overview | null = null;
-	let listed: readonly Entry[] = [];
 
 	function update({ view }: State): void {
 		if (view !== "") {
@@ -40,11 +38,6 @@ export function createFilters() {
 		if (!isMapOpen) close();
 		else if (closing === null) whenIdle(() => void openMap());
 		else map?.show(boxOf(view));
-	}
-
-	function list(layers: readonly Entry[]): void {
-		listed = layers;
-		map?.list(layers);
 	}
 
 	function close(): void {
@@ -67,7 +60,6 @@ export function createFilters() {
 			const { openOverview } = await import("../map/overview.ts");
 			if (signal.aborted) return;
 			map = openOverview(place, boxOf(currentState().view), moved, signal);
-			map.list(listed);
 		} catch {
 			if (signal.aborted) return;
 			closing = null;
@@ -110,7 +102,7 @@ export function createFilters() {
 		</details>`;
 	}
 
-	return { update, list, close, content, mapContent };
+	return { update, close, content, mapContent };
 }
 
 function set(changes: Partial<State>, replace = false): void {

@@ -10,7 +10,6 @@ import {
 	bothLanguages,
 	type Drawables,
 	docPath,
-	lookButton,
 	type MapPanel,
 	mapPanel,
 	readDrawables,
@@ -135,12 +134,10 @@ export function openLayerView(smallkey: string, signal: AbortSignal): View {
 	}
 
 	function body({ entry, drawables, map, facts }: Layer): TemplateResult {
-		const drawable = drawables[lang] ?? drawables.en ?? drawables.fr;
 		return html`${map.element}
 			<div class="aside">
 				${answer}
-				<section><h2>${t("about-layer")}</h2>${facts}
-					${drawable ? lookButton(drawable, signal) : ""}</section>
+				<section><h2>${t("about-layer")}</h2>${facts}</section>
 				<section><h2>${t("both-languages")}</h2>${bothLanguages(drawables)}</section>
 			</div>
 			<section class="wide"><h2>${t("copy-as")}</h2>${copies(entry)}</section>`;

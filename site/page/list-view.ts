@@ -181,7 +181,6 @@ export function openListView(left: string, signal: AbortSignal): View {
 		const isRead = document.activeElement?.closest(".results") != null;
 		const isNew = !isRead && (!isSame || state.n === shown.state.n);
 		shown = isNew ? found : { ...found, serial: shown.serial };
-		filters.list(hits.slice(0, state.n));
 	}
 
 	function update(state: State): void {

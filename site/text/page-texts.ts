@@ -45,7 +45,7 @@ export const pageTexts = textsByLang({
 	"other-values": ["{0} others", "{0} autres"],
 	publisher: ["Publisher", "Diffuseur"],
 	theme: ["Theme", "Thème"],
-	"map-of-list": ["Map of the listed layers", "Carte des couches de la liste"],
+	"map-of-list": ["Filter by a map", "Filtrer par une carte"],
 	type: ["Type", "Type"],
 	"type-wms": ["WMS", "WMS"],
 	"type-feature": ["Features", "Entités"],
@@ -136,7 +136,6 @@ export const pageTexts = textsByLang({
 	"state-unchecked": ["Not checked yet", "Pas encore vérifiée"],
 	"since-week": ["since the week of {0}", "depuis la semaine du {0}"],
 	"repair-proposed": ["A repair is proposed.", "Une réparation est proposée."],
-	"check-now": ["Check now", "Vérifier maintenant"],
 	"service-layers": ["Layers in the service", "Couches dans le service"],
 	extent: ["Extent", "Étendue"],
 	bounds: ["west {0}°, south {1}°, east {2}°, north {3}°", "ouest {0}°, sud {1}°, est {2}°, nord {3}°"],
@@ -182,9 +181,6 @@ export const pageTexts = textsByLang({
 	"zoom-out": ["Zoom out", "Réduire"],
 	"whole-layer": ["To the whole layer", "Voir toute la couche"],
 	"zoom-to-drawn": ["Zoom to where it is drawn", "Aller à l’échelle où elle est dessinée"],
-	opacity: ["Opacity", "Opacité"],
-	percent: ["{0} %", "{0}\u00a0%"],
-	"draw-again": ["Try to draw it again", "Essayer de la dessiner de nouveau"],
 	legend: ["Legend", "Légende"],
 	others: ["Others", "Autres"],
 	"what-is-here": ["What is here", "À cet endroit"],
@@ -194,8 +190,6 @@ export const pageTexts = textsByLang({
 		"L’inscription ne précise aucun type d’information : les visualiseurs n’interrogent pas cette couche.",
 	],
 	"service-answer": ["The service’s answer", "La réponse du service"],
-	"first-of": ["The first {0} of {1}.", "Les {0} premières sur {1}."],
-	close: ["Close", "Fermer"],
 	"service-slow": ["{0} did not answer within 10 seconds.", "{0} n’a pas répondu en 10 secondes."],
 	"service-unreachable": [
 		"{0} could not be reached from this page: it is down, or does not allow pages of other sites to read its answers.",
@@ -215,7 +209,6 @@ export const pageTexts = textsByLang({
 		"{0} is not an address that a page can request.",
 		"{0} n’est pas une adresse que l’on peut interroger.",
 	],
-	"service-answers": ["{0} answers.", "{0} répond."],
 });
 
 export type Translator = ReturnType<typeof translator<keyof (typeof pageTexts)["en"]>> & {
