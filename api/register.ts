@@ -7,7 +7,7 @@ import {
 	type Registration,
 	serviceTypeOf,
 } from "../registry/registration.ts";
-import { descriptionPath, folderOf, type Lang, langs, layerPath } from "../registry/smallkey.ts";
+import { descriptionPath, type Lang, langs, layerPath } from "../registry/smallkey.ts";
 import { type Problem, problemAt, type TextCode } from "../registry/texts.ts";
 import { isObject } from "../registry/untrusted-text.ts";
 import { blobId, matchesEtag } from "../store/hashes.ts";
@@ -75,7 +75,7 @@ export async function putEdits(
 	comparison: "payload" | "text" = "payload",
 ): Promise<Edit[] | Refusal> {
 	const ids = await now.ids(smallkey);
-	const names = (await now.keys(folderOf(smallkey), smallkey)).map((key) => `${key}.json`);
+	const names = (await now.spellings(smallkey)).map((key) => `${key}.json`);
 	const { problems } = judgeWritten(smallkey, "anyone", () => names);
 	if (problems.length > 0) return refusalOf(problems);
 	const text = canonicalText(registration);

@@ -115,7 +115,7 @@ function commitLayers({ repository, commit }: CommitAt, all: readonly PathChange
 /** Reads through the store, which caches folders: suited to few layers. */
 export function storeLayers(at: CommitReader): ReadSpellings {
 	const read = async (lower: string) => {
-		const spellings = await at.keys(folderOf(lower), lower);
+		const spellings = await at.spellings(lower);
 		const paths = spellings.flatMap((smallkey) => [layerPath(smallkey), descriptionPath(smallkey)]);
 		const files = await Promise.all(paths.map((path) => at.file(path)));
 		return files.flatMap((file) => file ?? []);

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { middleRank } from "../registry/description.ts";
 import { type CheckedLayer, type FileProblem, problemLine } from "../registry/judge.ts";
 import type { Fragment, FragmentSettings } from "../registry/targets/facts.ts";
-import { problemAt } from "../registry/texts.ts";
+import { type Problem, problemAt } from "../registry/texts.ts";
 import { tryJson } from "../registry/untrusted-text.ts";
 import { readTextIfThere, replaceFile } from "../store/files/files.ts";
-import type { Branch, CommitRange, Published } from "../store/git/branch.ts";
+import type { Branch, CommitRange } from "../store/git/branch.ts";
 import type { CommitReader } from "../store/git/commands/cat-file.ts";
 import { GitFailure } from "../store/git/commands/run.ts";
 import { etagOf } from "../store/hashes.ts";
@@ -122,7 +122,7 @@ export function openPublication(options: {
 	/**
 	 * Those of a large push are written in the background. @throws {GitFailure} if the layers cannot be read
 	 */
-	async function publish({ to, changes, at, isPushed }: CommitRange): Promise<Published> {
+	async function publish({ to, changes, at, isPushed }: CommitRange): Promise<Problem[]> {
 		const { smallkeys, problems } = await namesIn(changes);
 		if (isPushed && changes.length > maxSmallPush) {
 			serve(to);
@@ -130,7 +130,7 @@ export function openPublication(options: {
 			clear();
 			report(problems);
 			files.work();
-			return { warnings: [] };
+			return [];
 		}
 		const current = smallkeys.filter((smallkey) => layers.has(smallkey) && !files.isStale(smallkey));
 		const isWritten = await files.write(smallkeys, async () => {
@@ -142,7 +142,7 @@ export function openPublication(options: {
 		});
 		serve(to);
 		files.work();
-		return { warnings: isWritten ? [] : [problemAt("", "files-behind")] };
+		return isWritten ? [] : [problemAt("", "files-behind")];
 	}
 
 	function render(layer: CheckedLayer): RenderedLayer {

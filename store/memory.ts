@@ -1,7 +1,6 @@
 import pLimit from "p-limit";
-import { folderOf, layerPath } from "../registry/smallkey.ts";
 import { blobId, hashes, hexOf } from "./hashes.ts";
-import { isProposed, readerOf, refuseTwin } from "./reader.ts";
+import { isProposed, readerOf } from "./reader.ts";
 import {
 	type Commit,
 	commitMessage,
@@ -13,9 +12,8 @@ import {
 	type Refusal,
 	reviewBranch,
 	type Store,
-	type UsedRequest,
+	UsedRequests,
 	usesOf,
-	waitsOf,
 } from "./store.ts";
 
 export interface MemoryCommit extends Meta {
@@ -38,7 +36,7 @@ export function memoryStore(files: Readonly<Record<string, string>> = {}) {
 	const reviews = new Map<string, Branch>();
 	const served: Branch = { files: new Map(Object.entries(files)), commit: "", author: "" };
 	const commits: MemoryCommit[] = [];
-	const used = new Map<string, UsedRequest>();
+	const used = new UsedRequests();
 	const inOrder = pLimit(1);
 
 	function readerAt({ files: stored }: Branch) {
@@ -64,45 +62,34 @@ export function memoryStore(files: Readonly<Record<string, string>> = {}) {
 	}
 
 	async function spellings(smallkey: string): Promise<string[]> {
-		const keys = [...reviews.values()].map((review) => readerAt(review).keys(folderOf(smallkey), smallkey));
+		const keys = [...reviews.values()].map((review) => readerAt(review).spellings(smallkey));
 		return (await Promise.all(keys)).flat();
-	}
-
-	function remember(use: UsedRequest): boolean {
-		const isFirst = !used.has(use.request);
-		if (isFirst) used.set(use.request, use);
-		return isFirst;
 	}
 
 	async function make(edits: Edits, meta: Meta): Promise<Commit | Refusal> {
 		const { smallkey, author } = meta;
 		const name = meta.review ? reviewBranch(meta) : "main";
-		const waiting = reviews.get(name);
-		const isHeld = waiting !== undefined && waiting.author !== author;
-		const base = waiting && !isHeld ? waiting : served;
+		const review = reviews.get(name);
+		const sender = review && review.author !== author ? review.author : null;
+		const base = review && sender === null ? review : served;
 		const now = readerAt(base);
-		const refuse = async () => {
-			if (isHeld) return waitsOf(waiting.author);
-			return meta.review ? refuseTwin(smallkey, now, spellings) : null;
+		const waiting = meta.review ? { sender, spellings } : null;
+		const outcome = await decideChange({ edits, meta }, now, waiting, used.find(meta.request));
+		const note = (result: string | number) => {
+			for (const use of usesOf(meta, result)) used.note(use);
 		};
-		const outcome = await decideChange({ edits, meta }, now, refuse, used.get(meta.request ?? ""));
 		if (isRefusal(outcome)) {
-			usesOf(meta, outcome.status).forEach(remember);
+			note(outcome.status);
 			return outcome;
 		}
 		if (outcome.length === 0) {
-			const path = layerPath(smallkey ?? "");
-			const isOfLayer = ({ branch, edits }: MemoryCommit) =>
-				branch === "main" && edits.some((edit) => edit.path === path);
-			const id = (base === served && commits.findLast(isOfLayer)?.id) || base.commit;
-			usesOf(meta, id).forEach(remember);
+			note(base.commit);
 			const isWaiting = base !== served && (await isProposed(smallkey, now, readerAt(served)));
-			return { commit: id, changed: false, ...(isWaiting && { branch: name }) };
+			return { commit: base.commit, changed: false, ...(isWaiting && { branch: name }) };
 		}
 		const id = await commit(name, outcome, meta);
-		usesOf(meta, id).forEach(remember);
-		const target =
-			meta.review && base === served ? { ...served, files: new Map(served.files), author } : base;
+		note(id);
+		const target = meta.review ? { files: new Map(base.files), author, commit: id } : served;
 		target.commit = id;
 		for (const { path, text } of outcome) {
 			if (text === null) target.files.delete(path);
@@ -116,9 +103,9 @@ export function memoryStore(files: Readonly<Record<string, string>> = {}) {
 		published: true,
 		read: (smallkey) => readerAt(served).read(smallkey),
 		ids: (smallkey) => readerAt(served).ids(smallkey),
-		keys: (folder, like) => readerAt(served).keys(folder, like),
+		spellings: (smallkey) => readerAt(served).spellings(smallkey),
 		change: (edits, meta) => inOrder(() => make(edits, meta)),
-		remember: async (use) => remember(use),
+		remember: async (use) => used.note(use),
 	};
 	return { ...store, commits, files: served.files as ReadonlyMap<string, string> };
 }

@@ -1,7 +1,7 @@
 import { descriptionPath, layerPath, parseSmallkey } from "../registry/smallkey.ts";
-import { problemAt } from "../registry/texts.ts";
+import { groupBy } from "../registry/untrusted-text.ts";
 import { blobId } from "./hashes.ts";
-import type { Edit, Layer, LayerIds, Reader, Refusal } from "./store.ts";
+import type { Edit, Layer, LayerIds, Reader } from "./store.ts";
 
 export interface FileEntry {
 	/** Git's: `100644` or `100755` for a plain file; old commits have other rights, such as `100664`. */
@@ -9,6 +9,7 @@ export interface FileEntry {
 	id: string;
 }
 
+/** Name → file. */
 export type Folder = ReadonlyMap<string, FileEntry>;
 
 export interface CommitFiles {
@@ -16,17 +17,23 @@ export interface CommitFiles {
 	text(id: string, path: string): Promise<string>;
 }
 
-export function readerOf(files: CommitFiles) {
-	const changed = new Map<string, Map<string, string | null>>();
+/** Folder → name in lower case → names: a batch may change thousands of layers in one folder. */
+const namesByFolder = new WeakMap<Folder, Map<string, string[]>>();
 
-	const spellings = new Map<string, Map<string, Set<string>>>();
+function namesLike(folder: Folder, name: string): string[] {
+	const names = namesByFolder.get(folder) ?? groupBy(folder.keys(), (each) => each.toLowerCase());
+	namesByFolder.set(folder, names);
+	return names.get(name.toLowerCase()) ?? [];
+}
+
+export function readerOf(files: CommitFiles) {
+	/** Path in lower case → path → text. */
+	const changed = new Map<string, Map<string, string | null>>();
 
 	function overlay(edits: readonly Edit[]): void {
 		for (const { path, text } of edits) {
-			const [folder, name] = splitPath(path);
-			const names = changed.get(folder) ?? new Map<string, string | null>();
-			changed.set(folder, names.set(name, text));
-			noteSpelling(spellings.get(folder), name, text !== null);
+			const texts = changed.get(path.toLowerCase()) ?? new Map<string, string | null>();
+			changed.set(path.toLowerCase(), texts.set(path, text));
 		}
 	}
 
@@ -40,23 +47,23 @@ export function readerOf(files: CommitFiles) {
 		return registration === null ? null : { registration, description };
 	}
 
-	async function keys(folder: string, like?: string): Promise<string[]> {
-		const all = spellings.get(folder) ?? (await readSpellings(folder));
-		const sets = like === undefined ? [...all.values()] : [all.get(like.toLowerCase()) ?? []];
-		return sets.flatMap((set) => [...set]).sort();
-	}
-
-	async function readSpellings(folder: string): Promise<Map<string, Set<string>>> {
-		const all = new Map<string, Set<string>>();
-		for (const name of (await files.folder(folder)).keys()) noteSpelling(all, name, true);
-		for (const [name, text] of changed.get(folder) ?? []) noteSpelling(all, name, text !== null);
-		spellings.set(folder, all);
-		return all;
+	async function spellings(smallkey: string): Promise<string[]> {
+		const path = layerPath(smallkey);
+		const [folder, name] = splitPath(path);
+		const paths = new Set(
+			namesLike(await files.folder(folder), name).map((each) => `layers/${folder}/${each}`),
+		);
+		for (const [other, text] of changed.get(path.toLowerCase()) ?? [])
+			text === null ? paths.delete(other) : paths.add(other);
+		// No other character has the lower case of a letter of smallkeys, but for the Kelvin sign.
+		return [...paths]
+			.flatMap((each) => parseSmallkey(splitPath(each)[1].slice(0, -".json".length)) ?? [])
+			.sort();
 	}
 
 	async function find(path: string): Promise<string | FileEntry | null> {
 		const [folder, name] = splitPath(path);
-		const text = changed.get(folder)?.get(name);
+		const text = changed.get(path.toLowerCase())?.get(path);
 		return text === undefined ? ((await files.folder(folder)).get(name) ?? null) : text;
 	}
 
@@ -72,20 +79,11 @@ export function readerOf(files: CommitFiles) {
 		return file && isPlain(file) ? file.id : null;
 	}
 
-	return { overlay, read, ids, keys, find };
+	return { overlay, read, ids, spellings, find };
 }
 
 function pathsOf(smallkey: string): string[] {
 	return [layerPath(smallkey), descriptionPath(smallkey)];
-}
-
-function noteSpelling(all: Map<string, Set<string>> | undefined, name: string, isStored: boolean): void {
-	const smallkey = name.endsWith(".json") ? parseSmallkey(name.slice(0, -".json".length)) : null;
-	if (!all || smallkey === null) return;
-	const lower = smallkey.toLowerCase();
-	const spellings = all.get(lower) ?? new Set();
-	if (isStored) all.set(lower, spellings.add(smallkey));
-	else spellings.delete(smallkey);
 }
 
 /** The kind of file that a mode of git means. Only plain files can be layers. */
@@ -108,27 +106,4 @@ export async function isProposed(smallkey: string | null, review: Reader, served
 	if (smallkey === null) return true;
 	const [proposed, stored] = await Promise.all([review.ids(smallkey), served.ids(smallkey)]);
 	return proposed?.registration !== stored?.registration;
-}
-
-/**
- * Refuses a new smallkey while another spelling waits for review: only one of them can be accepted.
- * @param waiting smallkeys that wait, at least all spellings of this one
- */
-export async function refuseTwin(
-	smallkey: string | null,
-	now: Reader,
-	waiting: (smallkey: string) => Promise<string[]>,
-): Promise<Refusal | null> {
-	if (smallkey === null || (await now.ids(smallkey)) !== null) return null;
-	const isTwin = (other: string) => other !== smallkey && other.toLowerCase() === smallkey.toLowerCase();
-	const twin = (await waiting(smallkey)).find(isTwin);
-	return twin === undefined ? null : twinWaits(smallkey, twin);
-}
-
-export function twinWaits(smallkey: string, other: string): Refusal {
-	return {
-		status: 409,
-		reason: "other case",
-		errors: [problemAt("smallkey", "case-twin-waits", smallkey, other)],
-	};
 }

@@ -68,19 +68,16 @@ export interface LayerIds {
 export interface Reader {
 	read(smallkey: string): Promise<Layer | null>;
 	ids(smallkey: string): Promise<LayerIds | null>;
-	/**
-	 * The smallkeys in one folder under `layers/`, sorted.
-	 * @param like a smallkey: only its spellings, which differ at most in case. A batch may have thousands in one folder.
-	 */
-	keys(folder: string, like?: string): Promise<string[]>;
+	/** The stored smallkeys that differ from this one at most in case, sorted. */
+	spellings(smallkey: string): Promise<string[]>;
 }
 
 /** Decides what a change does. The store calls it again if another change was made in the meantime. */
 export type Edits = (now: Reader) => Promise<Edit[] | Refusal>;
 
-export interface UsedRequest extends Pick<Meta, "time"> {
+export interface UsedRequest {
 	request: string;
-	/** `""` if only the request's commit is known. */
+	/** `?` if only the request's commit is known. */
 	method: string;
 	/** The commit in its answer, or the status of an answer without a commit. */
 	outcome: string | number;
@@ -99,14 +96,14 @@ export interface Store extends Reader {
 	/**
 	 * Remembers a signed request that was refused, or that changed no layer. On this machine the record is durable when the
 	 * promise resolves; with the layers on GitHub it ends with the process.
-	 * @returns false if the request was used before, or may have been
+	 * @returns false if the request was used before
 	 * @throws {StoreBusy}
 	 */
 	remember(used: UsedRequest): Promise<boolean>;
 }
 
-export function usesOf({ request, method = "-", time }: Meta, outcome: string | number): UsedRequest[] {
-	return request === null ? [] : [{ request, method, time, outcome }];
+export function usesOf({ request, method = "-" }: Meta, outcome: string | number): UsedRequest[] {
+	return request === null ? [] : [{ request, method, outcome }];
 }
 
 /** How long a request is remembered for its key, in milliseconds: longer than a signature is valid. */
@@ -123,6 +120,14 @@ export function waitsOf(sender: string): Refusal {
 		status: 409,
 		reason: "waits for review",
 		errors: [problemAt("smallkey", "waits-of-other", sender)],
+	};
+}
+
+export function twinWaits(smallkey: string, other: string): Refusal {
+	return {
+		status: 409,
+		reason: "other case",
+		errors: [problemAt("smallkey", "case-twin-waits", smallkey, other)],
 	};
 }
 
@@ -190,11 +195,9 @@ export function groupOf(meta: Meta): string {
 	return meta.review ? `${reviewBranch(meta)} ${meta.author}` : "";
 }
 
-/** Names of `reviewBranch`, also in its earlier form, and of `repairBranch`. */
-const reviewBranchPattern = /^(?:(?:register|repair)\/[^/]+|register\/[^/]+\/review\.[^/]+)$/;
-
+/** Whether a branch has a name of `reviewBranch` or `repairBranch`. */
 export function isReviewBranch(branch: string): boolean {
-	return reviewBranchPattern.test(branch);
+	return /^(?:register|repair)\/[^/]+$/.test(branch);
 }
 
 /** The committer of every commit that the service makes, and of no other. */
@@ -206,24 +209,46 @@ export function repairBranch(smallkey: string): string {
 	return `repair/${smallkey}`;
 }
 
+/** What waits for review on the branch of a change. */
+export interface Waiting {
+	/** Whose change waits there, if it is another sender's. */
+	sender: string | null;
+	/** Smallkeys that wait for review on any branch: at least all spellings of this one. */
+	spellings(smallkey: string): Promise<string[]>;
+}
+
 /**
  * Decides a change on the state that it meets.
- * @param refuse refuses a change of files while another one waits for review
+ * @param waiting null: the change is not for review
  * @param first the first use of its request: the request is refused now unless it changes nothing
  */
 export async function decideChange(
 	{ edits, meta }: { edits: Edits; meta: Meta },
 	now: Reader,
-	refuse: (meta: Meta) => Promise<Refusal | null>,
+	waiting: Waiting | null,
 	first: UsedRequest | undefined,
 ): Promise<Edit[] | Refusal> {
 	const proposed = await edits(now);
-	const outcome = (changesFiles(proposed) && (await refuse(meta))) || proposed;
+	const refused = waiting && changesFiles(proposed) ? await refuseWaiting(meta.smallkey, now, waiting) : null;
+	const outcome = refused ?? proposed;
 	return first ? (judgeRepeat(first, meta.method ?? "-", outcome) ?? []) : outcome;
 }
 
+/** Only one of two new smallkeys that differ only in case can be accepted. */
+async function refuseWaiting(
+	smallkey: string | null,
+	now: Reader,
+	waiting: Waiting,
+): Promise<Refusal | null> {
+	if (waiting.sender !== null) return waitsOf(waiting.sender);
+	if (smallkey === null || (await now.ids(smallkey)) !== null) return null;
+	const isTwin = (other: string) => other !== smallkey && other.toLowerCase() === smallkey.toLowerCase();
+	const twin = (await waiting.spellings(smallkey)).find(isTwin);
+	return twin === undefined ? null : twinWaits(smallkey, twin);
+}
+
 function judgeRepeat(first: UsedRequest, method: string, outcome: Edit[] | Refusal): Refusal | null {
-	if (first.method !== "" && first.method !== method) return usedBefore;
+	if (first.method !== "?" && first.method !== method) return usedBefore;
 	const wasAccepted = typeof first.outcome === "string";
 	if (isRefusal(outcome)) {
 		// The first DELETE has removed the layer.
@@ -233,4 +258,29 @@ function judgeRepeat(first: UsedRequest, method: string, outcome: Edit[] | Refus
 		return first.outcome === outcome.status ? outcome : usedBefore;
 	}
 	return wasAccepted && outcome.length === 0 ? null : usedBefore;
+}
+
+/** Signed requests that were answered. They are kept for longer than a signature is valid, whatever the clock shows. */
+export class UsedRequests {
+	readonly #uses = new Map<string, UsedRequest & { untilMs: number }>();
+
+	find(request: string | null): UsedRequest | undefined {
+		return this.#uses.get(request ?? "");
+	}
+
+	/** @returns false if the request was used before */
+	note(use: UsedRequest): boolean {
+		const nowMs = performance.now();
+		for (const [request, { untilMs }] of this.#uses) {
+			if (untilMs > nowMs) break;
+			this.#uses.delete(request);
+		}
+		const isFirst = !this.#uses.has(use.request);
+		if (isFirst) this.#uses.set(use.request, { ...use, untilMs: nowMs + requestMemoryMs });
+		return isFirst;
+	}
+
+	all(): UsedRequest[] {
+		return [...this.#uses.values()];
+	}
 }

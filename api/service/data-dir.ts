@@ -52,7 +52,7 @@ export async function openStore(configuration: Configuration) {
 	await refuseForeignRoot(dataDir);
 	const lock = await lockFolder(dataDir, { maxWaitMs: 0 });
 	try {
-		const publish = async () => ({ warnings: [] });
+		const publish = async () => [];
 		const guard = (path: string) => installHook(path, commandLog.warn);
 		const repository = repositoryPath(dataDir);
 		const options = { repository, now, publish, log: commandLog, guard, limits: patientLimits };

@@ -1,6 +1,5 @@
 import type { LayerStatus } from "../../registry/schemas/answers.ts";
 import type { Lang } from "../../registry/smallkey.ts";
-import type { GitOperation } from "../../store/git/writer.ts";
 import type { Layer, Log, Store } from "../../store/store.ts";
 import type { Environment, Io, Variables } from "../configuration.ts";
 import type { Context, OtherRoute } from "../context.ts";
@@ -75,7 +74,6 @@ export interface Started {
 export type ServiceEvent =
 	| { kind: "answer"; route: string; status: number; milliseconds: number; reason: string | undefined }
 	| { kind: "commit"; by: "sender" | "service" }
-	| { kind: "git"; operation: GitOperation; milliseconds: number }
 	| { kind: "harvest"; outcome: string };
 
 export type Gauges = Readonly<Record<string, number | null>>;

@@ -46,16 +46,12 @@ export type Review = Awaited<ReturnType<typeof readReviews>>[number];
 
 const maxProcesses = 4;
 
-/** Below `register/`; an earlier form has a folder for each sender. */
-const manyLayers = ["*.*", "*/review.*"];
-
 function isOfMany(name: string): boolean {
 	return name.includes(".");
 }
 
 function nameOf(path: string): string {
-	const [, first = "", second = ""] = path.split("/");
-	return second.startsWith("review.") ? `${first}/${second}` : first;
+	return path.split("/")[1] ?? "";
 }
 
 function layersOf(
@@ -82,7 +78,7 @@ export async function readReviews(
 	const place = state === "waiting" ? "" : `${declinedFolder}/`;
 	const folders = reviewFolders.map((folder) => `${place}${folder}/${smallkey ?? ""}`);
 	const end = state === "waiting" ? "" : "/*";
-	if (smallkey !== undefined) folders.push(...manyLayers.map((name) => `${place}register/${name}${end}`));
+	if (smallkey !== undefined) folders.push(`${place}register/*.*${end}`);
 	const words = ["--sort=committerdate", `--no-merged=${servedRef}`];
 	const branches = await listBranches(repository, words, folders, limitMs);
 	const reviews = branches.map(({ name: branch, message, ...commit }) => {
@@ -120,7 +116,7 @@ export async function readReviewedLayers(repository: string, limitMs: number): P
 }
 
 function isNamed({ branch, name }: Review, word: string): boolean {
-	return branch === word || name === word || name.split(/[+/]/).at(-1) === `review.${word}`;
+	return branch === word || name === word || name.split("+").at(-1) === `review.${word}`;
 }
 
 /**

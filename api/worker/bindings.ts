@@ -91,7 +91,7 @@ const noStore: Store = {
 	published: false,
 	read: refuse,
 	ids: refuse,
-	keys: refuse,
+	spellings: refuse,
 	change: refuse,
 	remember: async () => true,
 };

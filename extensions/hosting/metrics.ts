@@ -10,8 +10,6 @@ import type { Log } from "../../store/store.ts";
 /** Upper bounds of the histogram of answers, in seconds; RAMP 4.0.x gives up after 2 s. */
 const answerBounds = [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10];
 
-const gitBounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
-
 const prefix = "fragments_";
 
 export function createMetrics() {
@@ -19,8 +17,6 @@ export function createMetrics() {
 	const registers = [registry];
 	const counter = (name: string, help: string, ...labelNames: string[]) =>
 		new Counter({ name: prefix + name, help, labelNames, registers });
-	const histogram = (name: string, help: string, label: string, buckets: number[]) =>
-		new Histogram({ name: prefix + name, help, labelNames: [label], buckets, registers });
 
 	const commits = counter(
 		"commits_total",
@@ -28,10 +24,15 @@ export function createMetrics() {
 		"by",
 	);
 	const harvests = counter("harvests_total", "Layers whose services were asked, by outcome.", "outcome");
-	const git = histogram("git_seconds", "Checkpoints of commits, pushes, repacks.", "operation", gitBounds);
 	const requests = counter("requests_total", "Answers; 499: the client went away before.", "route", "status");
 	const refused = counter("writes_refused_total", "Writes that were refused, by reason.", "reason");
-	const answers = histogram("request_seconds", "From a request's head to its answer.", "route", answerBounds);
+	const answers = new Histogram({
+		name: `${prefix}request_seconds`,
+		help: "From a request's head to its answer.",
+		labelNames: ["route"],
+		buckets: answerBounds,
+		registers,
+	});
 	collectDefaultMetrics({ register: registry });
 	// Promtool objects to gauges with the name of a counter.
 	for (const what of ["handles", "requests", "resources"])
@@ -64,8 +65,6 @@ export function createMetrics() {
 		observe(event: ServiceEvent): void {
 			if (event.kind === "commit") return commits.inc({ by: event.by });
 			if (event.kind === "harvest") return harvests.inc({ outcome: event.outcome });
-			if (event.kind === "git")
-				return git.observe({ operation: event.operation }, event.milliseconds / 1_000);
 			const { route, status, milliseconds, reason } = event;
 			requests.inc({ route, status });
 			answers.observe({ route }, milliseconds / 1_000);

@@ -43,10 +43,6 @@ export const requestTexts = {
 		"this signature was used before, and the layer has changed since: sign again",
 		"cette signature a déjà servi et la couche a changé depuis : signez de nouveau",
 	],
-	clock: [
-		"this server's clock was wrong, and it may have received this request before: sign it again",
-		"l’horloge de ce serveur était fausse, et il a peut-être déjà reçu cette requête : signez-la de nouveau",
-	],
 	timestamp: [
 		"must be an ISO 8601 time within two minutes of this server's, which is {0}",
 		"doit être une heure ISO 8601 à moins de deux minutes de celle de ce serveur, qui est {0}",

@@ -1,59 +1,27 @@
-import pLimit from "p-limit";
 import { layerPath, parseLayerPath } from "../../registry/smallkey.ts";
 import type { Problem } from "../../registry/texts.ts";
-import type { Edit, Log } from "../store.ts";
+import type { Edit } from "../store.ts";
 import { type CatFile, type CommitReader, openReader } from "./commands/cat-file.ts";
 import { isDescendant, listCommits } from "./commands/commits.ts";
-import { GitDamage, gitText, NotDescendant, readRecords } from "./commands/run.ts";
+import { GitDamage, gitText, NotDescendant } from "./commands/run.ts";
 import { diffTree, listTree, type PathChange } from "./commands/tree.ts";
-import { branchName, measured, type StoreBase } from "./writer.ts";
-
-/** For a merge, its own changes are those against its first parent. */
-const walk = ["log", "--first-parent", "--diff-merges=first-parent", "--no-renames", "--format=%H"];
+import { branchName, type StoreBase } from "./writer.ts";
 
 const limitMs = 5_000;
-const niceness = 5;
 
 /**
- * Finds the last commit of a layer up to a commit of the branch: the merge, if a merge changed it. Publishers repeat all their
- * registrations, and so the whole history is read once, in the background, after the first look.
+ * Finds the last commit of a layer up to a commit of the branch: the merge, if a merge changed it.
+ * @throws {GitFailure}
  */
-export function openLastCommits(repository: string, log: Log) {
-	const last = new Map<string, string>();
-	/** The commit up to which the history is read. */
-	let head: string | null = null;
-	const inOrder = pLimit(1);
-
-	const readUpTo = (tip: string) =>
-		inOrder(async () => {
-			if (tip === head) return;
-			const changed = new Map<string, string>();
-			let commit = "";
-			const range = head === null ? tip : `${head}..${tip}`;
-			const words = [...walk, "--root", "--name-only", "-z", range, "--", "layers"];
-			// `<id>\0\n<path>\0<path>\0` of each commit, the newest first; only a path has a slash.
-			for await (const fields of readRecords(repository, words, "\0", { niceness })) {
-				for (const text of fields.map((field) => field.trim())) {
-					if (text !== "" && !text.includes("/")) commit = text;
-					const name = parseLayerPath(text);
-					if (name?.kind === "registration" && !changed.has(name.smallkey))
-						changed.set(name.smallkey, commit);
-				}
-			}
-			for (const [smallkey, id] of changed) last.set(smallkey, id);
-			head = tip;
-		});
-
-	return async (smallkey: string, tip: string): Promise<string | null> => {
-		if (head !== null) {
-			await readUpTo(tip);
-			return last.get(smallkey) ?? null;
-		}
-		if (inOrder.activeCount === 0) readUpTo(tip).catch(log.error);
-		// Without `--no-patch` git prints the patch of a merge.
-		const words = [...walk, "-1", "--no-patch", tip, "--", layerPath(smallkey)];
-		return (await gitText(repository, words, { limitMs })) || null;
-	};
+export async function findLastCommit(
+	repository: string,
+	smallkey: string,
+	tip: string,
+): Promise<string | null> {
+	// Without `--no-patch` git prints the patch of a merge.
+	const words = ["log", "--first-parent", "--diff-merges=first-parent", "--no-renames", "--no-patch"];
+	const path = layerPath(smallkey);
+	return (await gitText(repository, [...words, "--format=%H", "-1", tip, "--", path], { limitMs })) || null;
 }
 
 export interface CommitRange {
@@ -72,11 +40,8 @@ export function changesOf(edits: readonly Edit[]): PathChange[] {
 	return sorted.map(([path, mode]) => ({ path, mode, id: null }));
 }
 
-export interface Published {
-	warnings: Problem[];
-}
-
-export type Publish = (range: CommitRange) => Promise<Published>;
+/** @returns warnings for the receipts of the range */
+export type Publish = (range: CommitRange) => Promise<Problem[]>;
 
 export type Branch = ReturnType<typeof openBranch>;
 
@@ -109,12 +74,10 @@ export function openBranch(
 		if (head !== commit) {
 			behind = "a push is not published yet";
 			if (!(await isDescendant(repository, commit, head))) throw new NotDescendant(commit, head);
-			await measured(base, "push", async () => {
-				const range = await rangeBetween(commit, head);
-				await publish(range);
-				const layers = new Set(range.changes.flatMap(({ path }) => parseLayerPath(path)?.smallkey ?? []));
-				log.info({ push: { from: range.from, to: head, layers: layers.size } });
-			});
+			const range = await rangeBetween(commit, head);
+			await publish(range);
+			const layers = new Set(range.changes.flatMap(({ path }) => parseLayerPath(path)?.smallkey ?? []));
+			log.info({ push: { from: range.from, to: head, layers: layers.size } });
 		}
 		behind = null;
 	}
@@ -130,10 +93,10 @@ export function openBranch(
 		behind = "what the branch has cannot be read";
 	}
 
-	async function publish(range: CommitRange): Promise<Published> {
-		const published = await publishRange(range);
+	async function publish(range: CommitRange): Promise<Problem[]> {
+		const warnings = await publishRange(range);
 		commit = range.to;
-		return published;
+		return warnings;
 	}
 
 	async function readTip(): Promise<string> {

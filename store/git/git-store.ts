@@ -8,29 +8,28 @@ import {
 	serviceAuthor,
 	type UsedRequest,
 } from "../store.ts";
-import { openBranch, openLastCommits, type Publish } from "./branch.ts";
+import { findLastCommit, openBranch, type Publish } from "./branch.ts";
 import { openCatFile } from "./commands/cat-file.ts";
-import { GroupWriter, type PendingChange, type StoreContext } from "./groups.ts";
-import { WriteHealth } from "./health.ts";
+import { openWriter, type PendingChange, type StoreContext } from "./groups.ts";
+import { createHealth } from "./health.ts";
 import { createMaintenance, type Guard, openRepository, readHead, startTask } from "./repository.ts";
-import { openUsedRequests } from "./used-requests.ts";
+import { openRequestLog } from "./used-requests.ts";
 import {
 	branchName,
 	defaultLimits,
-	GroupImport,
+	openImport,
 	type StoreBase,
 	type StoreLimits,
 	syncPath,
 	syncWithin,
 } from "./writer.ts";
 
-export interface GitStoreOptions
-	extends Pick<StoreBase, "repository" | "log">,
-		Partial<Pick<StoreBase, "sync" | "measure">> {
+export interface GitStoreOptions extends Pick<StoreBase, "repository" | "log"> {
 	now: () => Date;
 	/** Gets pushed commits, too, in the order of the branch, and after a failure the same range again. */
 	publish: Publish;
-	limits?: Partial<StoreLimits>;
+	sync?: StoreBase["sync"];
+	limits?: Partial<StoreLimits> | undefined;
 	guard?: Guard | undefined;
 }
 
@@ -44,20 +43,19 @@ export type GitStore = Awaited<ReturnType<typeof openGitStore>>;
  * @throws {Error} if git is missing or too old, or the repository cannot be used
  */
 export async function openGitStore(options: GitStoreOptions, seed: () => Promise<Edit[]>) {
-	const { repository, log, guard, measure = () => undefined } = options;
+	const { repository, log, guard } = options;
 	const limits = { ...defaultLimits, ...options.limits };
 	const sync = syncWithin(limits.silenceMs, options.sync ?? syncPath);
-	const base: StoreBase = { repository, log, now: () => options.now().getTime(), sync, limits, measure };
+	const base: StoreBase = { repository, log, now: () => options.now().getTime(), sync, limits };
 	await startTask(repository, () => openRepository(base, guard));
 	const catFile = openCatFile(repository, limits.silenceMs);
 	try {
 		const head = await startTask(repository, () => readHead(repository, catFile));
 		const tip = head ?? (await commitSeed(base, await seed()));
-		const requests = await openUsedRequests(base);
+		const requests = await openRequestLog(base);
 		const branch = openBranch(base, catFile, tip, options.publish);
-		const health = new WriteHealth(repository, log, limits.failureMs);
-		const lastCommit = openLastCommits(repository, log);
-		return storeOf({ ...base, catFile, branch, requests, health, lastCommit });
+		const health = createHealth(repository, log, limits.failureMs);
+		return storeOf({ ...base, catFile, branch, requests, health });
 	} catch (error) {
 		await catFile.close();
 		throw error;
@@ -67,15 +65,15 @@ export async function openGitStore(options: GitStoreOptions, seed: () => Promise
 async function commitSeed(base: StoreBase, edits: Edit[]): Promise<string> {
 	const subject = `seed ${edits.length} files`;
 	const meta = { smallkey: null, author: serviceAuthor, subject, trailers: [], request: null, review: false };
-	const git = new GroupImport(base);
-	const [id = ""] = await git.importGroup(branchName, null, [{ edits, meta: { ...meta, time: base.now() } }]);
-	await git.persist();
+	const { importGroup, persist } = openImport(base);
+	const [id = ""] = await importGroup(branchName, null, [{ edits, meta: { ...meta, time: base.now() } }]);
+	await persist();
 	return id;
 }
 
 function storeOf(context: StoreContext) {
-	const { limits, catFile, branch, requests, health, lastCommit } = context;
-	const writer = new GroupWriter(context);
+	const { repository, limits, catFile, branch, requests, health } = context;
+	const write = openWriter(context);
 	const maintenance = createMaintenance(context, catFile.renew);
 	let waiting: PendingChange[] = [];
 	const open = new Set<Promise<unknown>>();
@@ -103,7 +101,7 @@ function storeOf(context: StoreContext) {
 	}
 
 	async function remember(used: UsedRequest): Promise<boolean> {
-		const isFirst = !requests.find(used.request) && !requests.isForgotten(used.time);
+		const isFirst = !requests.used.find(used.request);
 		await requests.keep([used]).catch((error) => {
 			throw health.failed(error);
 		});
@@ -150,7 +148,7 @@ function storeOf(context: StoreContext) {
 			if (request !== null) requested.add(request);
 		}
 		waiting = later;
-		await writer.write(group);
+		await write(group);
 		changedMs = performance.now();
 	}
 
@@ -165,11 +163,11 @@ function storeOf(context: StoreContext) {
 			return open.size;
 		},
 		/** Why changes cannot be made, or commits are not served, in a few words. */
-		state: () => health.reason ?? branch.behind,
-		lastCommit: (smallkey: string) => lastCommit(smallkey, branch.commit),
+		state: () => health.reason() ?? branch.behind,
+		lastCommit: (smallkey: string) => findLastCommit(repository, smallkey, branch.commit),
 		read: (smallkey: string) => served().read(smallkey),
 		ids: (smallkey: string) => served().ids(smallkey),
-		keys: (folder: string, like?: string) => served().keys(folder, like),
+		spellings: (smallkey: string) => served().spellings(smallkey),
 		start,
 		change,
 		remember,

@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs";
-import { access, constants, mkdir, readdir, readFile, rename, rm } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { readTextIfThere } from "../files/files.ts";
 import type { CatFile } from "./commands/cat-file.ts";
 import { GitFailure, gitText, runGit } from "./commands/run.ts";
 import { diskReasonOf } from "./health.ts";
-import { branchName, measured, type StoreBase } from "./writer.ts";
+import { branchName, type StoreBase } from "./writer.ts";
 
 export type Guard = (repository: string) => Promise<boolean>;
 
@@ -16,7 +16,6 @@ export async function openRepository(base: StoreBase, guard: Guard | undefined):
 	await checkVersion();
 	try {
 		await mkdir(repository, { recursive: true });
-		await checkRights(repository);
 		await clearLeftovers(repository);
 		for (const name of ["config.lock", "packed-refs.lock"]) await rm(join(repository, name), { force: true });
 		const isOther = isNew || (await repairFiles(base));
@@ -30,15 +29,6 @@ export async function openRepository(base: StoreBase, guard: Guard | undefined):
 		if (isNew) throw new Error(`DATA_DIR: ${reason}, and ${repository} has to be made there`);
 		log.warn(`${repository} is used without an update of its settings and hook: ${reason}`);
 	}
-}
-
-/** The repository may belong to another user, such as root after restoring a backup. */
-async function checkRights(repository: string): Promise<void> {
-	const denied = await access(repository, constants.W_OK).catch((error: NodeJS.ErrnoException) => error.code);
-	if (denied !== "EACCES") return;
-	throw new Error(
-		`${repository}: must belong to the user of the service; "chown -R USER ${dirname(repository)}" makes it so`,
-	);
 }
 
 /**
@@ -125,14 +115,14 @@ async function applySettings(repository: string, isGuarded: boolean): Promise<vo
 	}
 }
 
+function wayBack(repository: string): string {
+	return `Nothing was changed. Put the repository back from a backup or a clone ("git clone --bare <clone> ${repository}"): "git -C ${repository} fsck" names what is damaged, and the commits that no branch has`;
+}
+
 export async function startTask<T>(repository: string, task: () => Promise<T>): Promise<T> {
 	return task().catch((error: unknown) => {
 		if (!(error instanceof GitFailure)) throw error;
-		const text = [
-			`${repository}: cannot be read, and nothing was changed: "git -C ${repository} fsck" names what is damaged.`,
-			`Put the repository back from a backup or a clone ("git clone --bare <clone> ${repository}")`,
-		].join(" ");
-		throw new Error(text, { cause: error });
+		throw new Error(`${repository}: cannot be read. ${wayBack(repository)}`, { cause: error });
 	});
 }
 
@@ -144,13 +134,9 @@ export async function readHead(repository: string, catFile: CatFile): Promise<st
 	if (head?.type === "commit") return head.id;
 	const text = await readRef(repository);
 	if (text === null) return null;
-	throw new Error(
-		[
-			`${join(repository, "refs/heads", branchName)}: must name a commit of the repository, and says`,
-			`${JSON.stringify(text.trim().slice(0, maxQuoted))}. Nothing was changed. Put the repository back from a backup or a`,
-			`clone, or write the id of its last commit into that file: "git -C ${repository} fsck" lists it as a dangling commit`,
-		].join(" "),
-	);
+	const says = JSON.stringify(text.trim().slice(0, maxQuoted));
+	const path = join(repository, "refs/heads", branchName);
+	throw new Error(`${path}: must name a commit of the repository, and says ${says}. ${wayBack(repository)}`);
 }
 
 /** The text of the served branch in its own file or in `packed-refs` (gitrepository-layout(5)). */
@@ -167,8 +153,6 @@ export async function readRef(repository: string): Promise<string | null> {
 	return (await read(`refs/heads/${branchName}`)) ?? packed?.slice(0, packed.indexOf(" ")) ?? null;
 }
 
-const niceness = 5;
-
 /** A repack takes as long as some ten groups. */
 const busyFactor = 4;
 
@@ -177,17 +161,16 @@ const busyFactor = 4;
  * place of 0.1 to 0.8 s (40,000 commits).
  * @param after runs after a repack: processes may keep packs open that it has removed
  */
-export function createMaintenance(base: StoreBase, after: () => Promise<void>) {
-	const { repository, limits, log } = base;
+export function createMaintenance({ repository, limits, log }: StoreBase, after: () => Promise<void>) {
 	const ending = new AbortController();
 	let running: Promise<void> | null = null;
 	let pausedUntilMs = Number.NEGATIVE_INFINITY;
 
 	async function maintain(): Promise<void> {
-		const options = { limitMs: limits.maintenanceMs, niceness, signal: ending.signal };
+		const options = { limitMs: limits.maintenanceMs, signal: ending.signal };
 		const git = (...args: string[]) => runGit(repository, args, options);
 		try {
-			await measured(base, "repack", () => git("repack", "-q", "-d", "-l", "--geometric=2", "--threads=1"));
+			await git("repack", "-q", "-d", "-l", "--geometric=2", "--threads=1");
 			await git("commit-graph", "write", "--reachable", "--changed-paths", "--no-progress");
 			await after();
 		} catch (error) {

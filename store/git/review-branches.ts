@@ -1,4 +1,4 @@
-import { descriptionPath, folderOf, layerPath } from "../../registry/smallkey.ts";
+import { descriptionPath, layerPath } from "../../registry/smallkey.ts";
 import { counted } from "../../registry/untrusted-text.ts";
 import { authorOf, declinedFolder, type Edit, mainTrailer, repairBranch, serviceIdentity } from "../store.ts";
 import type { Branch } from "./branch.ts";
@@ -21,12 +21,11 @@ export async function waitingSpellings(
 	repository: string,
 	smallkey: string,
 ): Promise<string[]> {
-	const names = ["*.*", "*/review.*", smallkey].map((name) => `register/${name}`);
+	const names = ["*.*", smallkey].map((name) => `register/${name}`);
 	const reviews = await listBranches(repository, ["--ignore-case", `--no-merged=${branch.commit}`], names);
-	const spellings = reviews.map(async ({ name, commit }) => {
-		const [, ...rest] = name.split("/");
-		return name.includes(".") ? branch.readerAt(commit).keys(folderOf(smallkey), smallkey) : rest;
-	});
+	const spellings = reviews.map(async ({ name, commit }) =>
+		name.includes(".") ? branch.readerAt(commit).spellings(smallkey) : [name.slice("register/".length)],
+	);
 	return (await Promise.all(spellings)).flat();
 }
 

@@ -1,7 +1,6 @@
 import { appendFile, mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import pLimit from "p-limit";
-import { maxClockSkewMs, parseTimestamp } from "../../registry/sender.ts";
 import { readTextIfThere, replaceFile } from "../files/files.ts";
 import {
 	declinedFolder,
@@ -9,94 +8,56 @@ import {
 	reviewFolders,
 	serviceIdentity,
 	type UsedRequest,
+	UsedRequests,
 } from "../store.ts";
 import { listCommits, personText, readCommits, trailersOf } from "./commands/commits.ts";
 import type { StoreBase } from "./writer.ts";
 
-const minuteMs = 60_000;
-/** For a clock that is set back by some hours. */
-const maxMinutes = 500;
+/** So many lines are added to the log until it is written anew. */
+const maxAdded = 10_000;
 
-const minuteOf = (ms: number) => Math.floor(ms / minuteMs);
+export type RequestLog = Awaited<ReturnType<typeof openRequestLog>>;
 
-export type UsedRequests = Awaited<ReturnType<typeof openUsedRequests>>;
-
-/**
- * Signed requests that have a final answer. A log has those that changed nothing, and is rewritten each minute; the
- * trailers of commits have all others.
- */
-export async function openUsedRequests({ repository, now }: StoreBase) {
+/** A log has the used requests that changed nothing; the trailers of commits have all others. */
+export async function openRequestLog({ repository, now }: StoreBase) {
 	const path = join(dirname(repository), "requests", "requests.log");
-	const uses = new Map<string, UsedRequest>();
-	/** The minutes of forgotten requests: if the clock is set back, others of these minutes may have been used, too. */
-	const forgotten = new Set<number>();
-	let begunMs = Number.NEGATIVE_INFINITY;
-	let lastMinute = Number.NaN;
+	const used = new UsedRequests();
 	const inOrder = pLimit(1);
-
-	function note(added: readonly UsedRequest[]): void {
-		for (const use of added) if (!uses.has(use.request)) uses.set(use.request, use);
-		if (minuteOf(now()) === lastMinute) return;
-		lastMinute = minuteOf(now());
-		for (const { request, time } of uses.values()) {
-			if (time + maxClockSkewMs + minuteMs > now()) continue;
-			uses.delete(request);
-			forgotten.add(minuteOf(time));
-		}
-		for (const minute of forgotten) if (forgotten.size > maxMinutes) forgotten.delete(minute);
-	}
+	let room = 0;
 
 	const write = (added: readonly UsedRequest[]) =>
 		inOrder(async () => {
-			const begun = begunMs;
-			const isOld = Math.abs(now() - begun) > minuteMs;
-			const old = isOld ? [...[...forgotten].map(forgottenLine), ...[...uses.values()].map(lineOf)] : [];
-			const text = [...old, ...added.map(lineOf), ""].join("\n");
-			// A write that fails may leave an incomplete line.
-			begunMs = Number.NEGATIVE_INFINITY;
-			if (isOld) await replaceFile(path, text);
-			else await appendFile(path, text, { flush: true });
-			begunMs = isOld ? now() : begun;
-			note(added);
+			const left = room - added.length;
+			// A write that fails may leave an incomplete line: then the next one writes the log anew.
+			room = 0;
+			if (left >= 0) await appendFile(path, linesOf(added), { flush: true });
+			else await replaceFile(path, linesOf([...used.all(), ...added]));
+			room = left >= 0 ? left : maxAdded;
+			for (const use of added) used.note(use);
 		});
 
 	/** An interrupted group may have made commits. */
 	async function readCommitted(): Promise<void> {
-		note(await readRequests(repository, now()));
+		for (const use of await readRequests(repository, now())) used.note(use);
 	}
 
-	async function keep(added: readonly UsedRequest[]): Promise<void> {
-		const first = added.filter(({ request }) => !uses.has(request));
-		if (first.length > 0) await write(first);
+	async function keep(answered: readonly UsedRequest[]): Promise<void> {
+		const added = answered.filter(({ request }) => !used.find(request));
+		if (added.length > 0) await write(added);
 	}
 
 	await mkdir(dirname(path), { recursive: true });
 	// A power cut may have cut the last line off.
 	for (const line of ((await readTextIfThere(path)) ?? "").split("\n").slice(0, -1)) {
-		const [request = "", method = "", outcome = "", time] = line.split(" ");
-		const used = { request, method: method === "?" ? "" : method, time: Number(time) };
-		if (request === "forgotten") forgotten.add(minuteOf(Number(method)));
-		// Earlier versions have also written lines of two words.
-		else if (time) note([{ ...used, outcome: outcome.length === 3 ? Number(outcome) : outcome }]);
+		const [request = "", method = "", outcome = ""] = line.split(" ");
+		used.note({ request, method, outcome: outcome.length === 3 ? Number(outcome) : outcome });
 	}
 	await readCommitted();
-	return {
-		find: (request: string | null) => uses.get(request ?? ""),
-		isForgotten: (ms: number) => forgotten.has(minuteOf(ms)),
-		note,
-		readCommitted,
-		keep,
-		close: () => inOrder(() => undefined),
-	};
+	return { used, readCommitted, keep, close: () => inOrder(() => undefined) };
 }
 
-function forgottenLine(minute: number): string {
-	return `forgotten ${minute * minuteMs} ${(minute + 1) * minuteMs - 1}`;
-}
-
-/** `?` (earlier versions: nothing) is an unknown method. */
-function lineOf({ request, method, outcome, time }: UsedRequest): string {
-	return `${request} ${method || "?"} ${outcome} ${Math.floor(time)}`;
+function linesOf(uses: readonly UsedRequest[]): string {
+	return uses.map(({ request, method, outcome }) => `${request} ${method} ${outcome}\n`).join("");
 }
 
 const maxCommits = 100_000;
@@ -116,12 +77,10 @@ async function readRequests(repository: string, nowMs: number): Promise<UsedRequ
 		const [seconds, id = ""] = line.split(" ");
 		return Number(seconds) * 1_000 < nowMs - requestMemoryMs ? [] : [id];
 	});
-	const used: UsedRequest[] = [];
-	for await (const { id, author, committer, message } of readCommits(repository, ids)) {
+	const uses: UsedRequest[] = [];
+	for await (const { id, committer, message } of readCommits(repository, ids)) {
 		if (personText(committer) !== serviceIdentity) continue;
-		const time = parseTimestamp(trailersOf(message, "TimeStamp")[0] ?? "") ?? author.timeMs;
-		for (const request of trailersOf(message, "Request"))
-			used.push({ request, method: "", time, outcome: id });
+		for (const request of trailersOf(message, "Request")) uses.push({ request, method: "?", outcome: id });
 	}
-	return used;
+	return uses;
 }

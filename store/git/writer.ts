@@ -1,17 +1,8 @@
 import { open, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import {
-	authorMail,
-	commitMessage,
-	type Edit,
-	type Log,
-	type Meta,
-	StoreBusy,
-	serviceAuthor,
-} from "../store.ts";
+import { authorMail, commitMessage, type Edit, type Log, type Meta, serviceAuthor } from "../store.ts";
 import { GitFailure, GitKilled, GitTimeout, gitText } from "./commands/run.ts";
-import { DiskTimeout } from "./health.ts";
 
 export const branchName = "main";
 
@@ -30,24 +21,14 @@ export const defaultLimits = {
 
 export type StoreLimits = typeof defaultLimits;
 
-export type GitOperation = "checkpoint" | "push" | "repack";
-
 export interface StoreBase {
 	/** Path of the bare repository, which is made if it does not exist. `requests` beside it has the used requests. */
 	repository: string;
 	log: Log;
 	now: () => number;
-	/** Syncs a file, or the names in a folder, to the disk. @throws {DiskTimeout} if that takes too long */
+	/** Syncs a file, or the names in a folder, to the disk. @throws {Error} if that takes too long */
 	sync: (path: string) => Promise<void>;
 	limits: StoreLimits;
-	measure: (operation: GitOperation, ms: number) => void;
-}
-
-export async function measured<T>({ measure }: StoreBase, operation: GitOperation, task: () => Promise<T>) {
-	const start = performance.now();
-	const result = await task();
-	measure(operation, performance.now() - start);
-	return result;
 }
 
 /** Errors of folders that cannot be synced by themselves: network file systems, Windows, a parent of another user. */
@@ -63,14 +44,10 @@ export async function syncPath(path: string): Promise<void> {
 }
 
 export function syncWithin(maxMs: number, sync: StoreBase["sync"]): StoreBase["sync"] {
-	return (path) =>
-		new Promise((resolve, reject) => {
-			const end = () => reject(new DiskTimeout(`${path}: was not on the disk within ${maxMs / 1000} s`));
-			const timer = setTimeout(end, maxMs);
-			sync(path)
-				.then(resolve, reject)
-				.finally(() => clearTimeout(timer));
-		});
+	return async (path) => {
+		const end = () => Promise.reject(new Error(`${path}: was not on the disk within ${maxMs / 1000} s`));
+		await Promise.race([sync(path), sleep(maxMs, undefined, { ref: false }).then(end)]);
+	};
 }
 
 interface ImportedCommit {
@@ -122,26 +99,22 @@ export class BranchHeld extends GitFailure {
 	override name = "BranchHeld";
 }
 
-export class GroupImport {
+export function openImport({ repository, log, now, sync, limits }: StoreBase) {
 	/** Git syncs its files, but not the folders in which it renames them (fsync(2)). */
-	readonly #unsynced = new Set<string>();
-
-	constructor(readonly base: StoreBase) {}
+	const unsynced = new Set<string>();
 
 	/**
 	 * Stores commits as one pack, each on the one before it, and moves the branch.
 	 * @param from the branch's commit; null: it is new, and so is the history
 	 * @returns their ids, which are durable once `persist` has resolved
 	 * @throws {BranchHeld} if the branch has moved, or another process holds its lock
-	 * @throws {StoreBusy} if the name of another branch excludes this one: git has either `a` or `a/b`
 	 * @throws {GitFailure} the branch may have the commits
 	 */
-	async importGroup(
+	async function importGroup(
 		branch: string,
 		from: string | null,
 		group: readonly { edits: readonly Edit[]; meta: Meta }[],
 	): Promise<string[]> {
-		const { repository, now, limits } = this.base;
 		const ref = `refs/heads/${branch}`;
 		const committer = personAt(serviceAuthor, now());
 		const input = group.flatMap(({ edits, meta }, index) => {
@@ -149,41 +122,32 @@ export class GroupImport {
 			const commit = { author, committer, message: commitMessage(meta), edits };
 			return commitCommands(ref, index === 0 ? from : null, commit);
 		});
-		this.#unsynced.add(join(repository, "objects", "pack"));
+		unsynced.add(join(repository, "objects", "pack"));
 		for (let folder = dirname(ref); folder !== "refs"; folder = dirname(folder))
-			this.#unsynced.add(join(repository, folder));
+			unsynced.add(join(repository, folder));
 		const config = [...importConfig, `core.filesRefLockTimeout=${limits.lockMs}`];
 		const options = { input: [...input, "done\n"], config, limitMs: limits.silenceMs };
-		const output = await gitText(repository, importArgs, options).catch((error) => this.#fail(branch, error));
+		const output = await gitText(repository, importArgs, options).catch((error) => fail(ref, error));
 		return output.split("\n");
 	}
 
 	/** @returns false if nothing was left to sync */
-	async persist(): Promise<boolean> {
-		const isLeft = this.#unsynced.size > 0;
-		for (const folder of this.#unsynced) {
-			await this.base.sync(folder);
-			this.#unsynced.delete(folder);
+	async function persist(): Promise<boolean> {
+		const isLeft = unsynced.size > 0;
+		for (const folder of unsynced) {
+			await sync(folder);
+			unsynced.delete(folder);
 		}
 		return isLeft;
 	}
 
 	/** The messages are those of refs.c and builtin/fast-import.c. */
-	async #fail(branch: string, error: Error): Promise<never> {
+	async function fail(ref: string, error: Error): Promise<never> {
 		const { message } = error;
-		const [, other] = /'refs\/heads\/([^']+)' exists; cannot create/.exec(message) ?? [];
-		if (other)
-			throw new StoreBusy(
-				"read-only",
-				60,
-				`the branch ${other} is in the way of ${branch}: rename it, or decide on the review there`,
-			);
 		const [, lock] = /Unable to create '(.+\.lock)': File exists/.exec(message) ?? [];
 		const isEnded = error instanceof GitTimeout || error instanceof GitKilled;
-		const locks = isEnded
-			? ["HEAD", `refs/heads/${branch}`].map((name) => join(this.base.repository, `${name}.lock`))
-			: [];
-		for (const path of lock ? [lock] : locks) await this.#clearLock(path);
+		const locks = isEnded ? ["HEAD", ref].map((name) => join(repository, `${name}.lock`)) : [];
+		for (const path of lock ? [lock] : locks) await clearLock(path);
 		throw lock || /cannot lock ref|does not contain/.test(message) ? new BranchHeld(message) : error;
 	}
 
@@ -191,8 +155,7 @@ export class GroupImport {
 	 * Removes a lock that stays the same file for longer than git ever holds one. Its time does not help: the system's clock may
 	 * have been changed.
 	 */
-	async #clearLock(path: string): Promise<void> {
-		const { log, limits } = this.base;
+	async function clearLock(path: string): Promise<void> {
 		const look = () =>
 			stat(path, { bigint: true }).then(
 				({ ino, ctimeNs }) => `${ino} ${ctimeNs}`,
@@ -205,6 +168,8 @@ export class GroupImport {
 		await rm(path, { force: true });
 		log.warn(`${path}: removed, since a killed process left it`);
 	}
+
+	return { importGroup, persist };
 }
 
 function personAt(name: string, timeMs: number): string {

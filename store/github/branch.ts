@@ -1,7 +1,7 @@
-import { pMapIterable } from "p-map";
+import pMap from "p-map";
 import type { CommitFiles, FileEntry, Folder } from "../reader.ts";
-import { authorMail, commitMessage, type Edit, type Meta, StoreBusy, serviceAuthor } from "../store.ts";
-import { type Github, GithubBusy, orNull, Refused } from "./client.ts";
+import { authorMail, commitMessage, type Edit, type Meta, serviceAuthor } from "../store.ts";
+import { type Github, orNull, Refused } from "./client.ts";
 
 export interface Head {
 	commit: string;
@@ -14,19 +14,15 @@ export const recentCommits = 20;
 
 export type PastCommit = Awaited<ReturnType<Github["rest"]["repos"]["listCommits"]>>["data"][number];
 
-/** @returns null if the repository is empty @throws {Refused} if GitHub shows no such branch */
-export async function readHead(github: Github, branch: string): Promise<Head | null> {
+/** @throws {Refused} if GitHub shows no such branch */
+export async function readHead(github: Github, branch: string): Promise<Head> {
 	const { rest, repo } = github;
 	// A tag may have the same name.
 	const parameters = { ...repo, sha: `refs/heads/${branch}`, per_page: recentCommits };
-	const listed = await rest.repos.listCommits(parameters).catch((error: unknown) => {
-		if (error instanceof Refused && /repository is empty/i.test(error.words)) return null;
-		throw error;
-	});
-	if (!listed?.data[0]) return null;
-	const [{ sha: commit, commit: content }] = listed.data;
+	const { data } = await rest.repos.listCommits(parameters);
+	const [{ sha: commit, commit: content }] = data as [PastCommit];
 	const tree = content.tree.sha;
-	return { commit, tree, recent: listed.data, files: filesAt(github, commit, tree) };
+	return { commit, tree, recent: data, files: filesAt(github, commit, tree) };
 }
 
 const maxLagMs = 10_000;
@@ -37,11 +33,11 @@ export class Heads {
 
 	constructor(readonly now: () => Date) {}
 
-	/** @returns null if the repository is empty @throws {Refused} if the read lags behind our last move */
-	async find(github: Github, branch: string): Promise<Head | null> {
+	/** @throws {Refused} if the read lags behind our last move */
+	async find(github: Github, branch: string): Promise<Head> {
 		const head = await readHead(github, branch);
 		const last = this.#moves.get(branch);
-		if (!last || last.until < this.now().getTime() || head?.recent.some(({ sha }) => sha === last.tip))
+		if (!last || last.until < this.now().getTime() || head.recent.some(({ sha }) => sha === last.tip))
 			return head;
 		throw new Refused(409, `the branch ${branch}`, "a read lags behind the last change");
 	}
@@ -56,8 +52,6 @@ export class Heads {
 const maxListed = 1000;
 
 const maxFoldersListed = 40;
-
-export const noFiles: CommitFiles = { folder: async () => new Map(), text: async () => "" };
 
 /** Each folder and file is read once. @param root the id of the commit's tree */
 function filesAt({ rest, repo }: Github, commit: string, root: string): CommitFiles {
@@ -132,35 +126,31 @@ function once<T>(read: (key: string) => Promise<T>): (key: string) => Promise<T>
 /** With about 200 files or 2.5 MB at once GitHub times out: 502, or 422 "Sorry, your request timed out". */
 const maxTree = { bytes: 1_000_000, files: 100 };
 
-/** Writes a tree, `base` with the edits, in portions that halve where GitHub times out. @returns its id */
+/** Writes a tree, `base` with the edits, in portions. @returns its id */
 async function writeTree({ rest, repo }: Github, base: string, edits: readonly Edit[]): Promise<string> {
 	let tree = base;
-	let maxFiles = maxTree.files;
-	for (let left = edits; left.length > 0; ) {
-		const portion = portionOf(left, maxFiles);
+	for (const portion of portionsOf(edits)) {
 		const files = portion.map(({ path, text }) => {
 			const blob = text === null ? { sha: null } : { content: text };
 			return { path, mode: "100644", type: "blob", ...blob } as const;
 		});
-		try {
-			tree = (await rest.git.createTree({ ...repo, base_tree: tree, tree: files })).data.sha;
-			left = left.slice(portion.length);
-		} catch (error) {
-			const reason = error instanceof GithubBusy ? error.message : String(error);
-			if (portion.length === 1 || !/: 50[24], |request timed out/i.test(reason)) throw error;
-			maxFiles = Math.ceil(portion.length / 2);
-		}
+		tree = (await rest.git.createTree({ ...repo, base_tree: tree, tree: files })).data.sha;
 	}
 	return tree;
 }
 
-function portionOf(edits: readonly Edit[], maxFiles: number): readonly Edit[] {
-	let bytes = 0;
-	const count = edits.findIndex(({ text }, index) => {
-		bytes += 2 * (text?.length ?? 0);
-		return index === maxFiles || (index > 0 && bytes > maxTree.bytes);
-	});
-	return count < 0 ? edits : edits.slice(0, count);
+function* portionsOf(edits: readonly Edit[]): Generator<Edit[]> {
+	let [portion, bytes]: [Edit[], number] = [[], 0];
+	for (const edit of edits) {
+		const size = 2 * (edit.text?.length ?? 0);
+		if (portion.length === maxTree.files || (portion.length > 0 && bytes + size > maxTree.bytes)) {
+			yield portion;
+			[portion, bytes] = [[], 0];
+		}
+		portion.push(edit);
+		bytes += size;
+	}
+	if (portion.length > 0) yield portion;
 }
 
 /** Git keeps whole seconds. */
@@ -177,50 +167,19 @@ const treesAtOnce = 4;
 
 export type Step = { edits: Edit[]; meta: Meta; started: Date };
 
-export type Tip = Pick<Head, "commit" | "tree">;
-
-/** Makes commits on top of each other, on no branch yet. @returns the head, and the commit after each step */
-export async function commitEach(
-	github: Github,
-	hasTime: () => boolean,
-	head: Tip,
-	steps: Step[],
-): Promise<Tip[]> {
+/** Makes commits on top of each other, on no branch yet. @returns the commit of each step */
+export async function commitEach(github: Github, head: Head, steps: readonly Step[]): Promise<string[]> {
 	// Each tree is the head's tree with all edits up to its step, so that no tree has to wait for another one.
-	const writeStep = async (step: Step, index: number) => {
-		const edits = steps.slice(0, index + 1).flatMap((before) => before.edits);
-		return { ...step, tree: await writeTree(github, head.tree, edits) };
+	const writeStep = (_: Step, index: number) => {
+		const edits = steps.slice(0, index + 1).flatMap((step) => step.edits);
+		return writeTree(github, head.tree, edits);
 	};
-	const options = { concurrency: treesAtOnce, backpressure: Number.POSITIVE_INFINITY };
-	const tips: Tip[] = [head];
-	const isLate = () => tips.at(-1) !== head && !hasTime();
-	for await (const { tree, meta, started } of pMapIterable(steps, writeStep, options)) {
-		if (isLate()) return tips;
-		const tip = tips.at(-1) as Tip;
-		const commit = { ...github.repo, ...authorship(meta, started), tree, parents: [tip.commit] };
-		const isSame = tree === tip.tree;
-		tips.push(isSame ? tip : { commit: (await github.rest.git.createCommit(commit)).data.sha, tree });
-		// A tree that GitHub does not write in time would take the commits before it along.
-		if (isLate()) return tips;
+	const trees = await pMap(steps, writeStep, { concurrency: treesAtOnce });
+	const commits: string[] = [];
+	for (const [index, { meta, started }] of steps.entries()) {
+		const place = { tree: trees[index] as string, parents: [commits.at(-1) ?? head.commit] };
+		const commit = { ...github.repo, ...authorship(meta, started), ...place };
+		commits.push((await github.rest.git.createCommit(commit)).data.sha);
 	}
-	return tips;
-}
-
-export function emptyRepository(): StoreBusy {
-	return new StoreBusy("read-only", 300, "the repository on GitHub has no commit yet: make one");
-}
-
-/** Makes the first commit by the contents API, which writes one file: the git data API refuses an empty repository. */
-export async function makeFirstCommit(
-	{ rest, repo }: Github,
-	branch: string,
-	edits: readonly Edit[],
-	meta: Meta,
-	now: Date,
-): Promise<string> {
-	const [{ path, text } = { path: "", text: null }, ...others] = edits;
-	if (text === null || others.length > 0) throw emptyRepository();
-	const content = btoa(String.fromCharCode(...new TextEncoder().encode(text)));
-	const file = { path, content, branch, ...authorship(meta, now) };
-	return (await rest.repos.createOrUpdateFileContents({ ...repo, ...file })).data.commit.sha ?? "";
+	return commits;
 }

@@ -7,13 +7,11 @@ import {
 	type Meta,
 	type Reader,
 	type Refusal,
-	requestMemoryMs,
 	type Store,
-	StoreBusy,
-	type UsedRequest,
+	UsedRequests,
 	usesOf,
 } from "../store.ts";
-import { Heads, noFiles, readHead } from "./branch.ts";
+import { Heads, readHead } from "./branch.ts";
 import { authorizeWith, type Connection, type Credentials, connect, GithubBusy } from "./client.ts";
 import { type Batch, type Change, makeTogether, type Outcome } from "./group.ts";
 
@@ -21,7 +19,7 @@ import { type Batch, type Change, makeTogether, type Outcome } from "./group.ts"
  * Longest times of a request, of a change's wait for the changes before it, and of a batch. Proxies wait a minute at most
  * for an answer, which takes the sum of the last two.
  */
-const defaultLimits = { requestMs: 4_000, waitMs: 25_000, batchMs: 20_000 };
+const defaultLimits = { requestMs: 4_000, waitMs: 25_000, batchMs: 30_000 };
 
 export interface GithubOptions
 	extends Pick<Connection, "repository" | "now">,
@@ -35,7 +33,7 @@ export interface GithubOptions
 
 /**
  * The layers in a repository on GitHub. Waiting changes become commits on top of each other, and the branch is moved once
- * for all of them. An empty repository is an empty catalogue.
+ * for all of them.
  * @throws {Error} if an option cannot be used
  */
 export function githubStore(options: GithubOptions): Store {
@@ -50,82 +48,45 @@ export function githubStore(options: GithubOptions): Store {
 	};
 	const permissions = { contents: "write", pull_requests: "write" } as const;
 	const githubUntil = connect(connection, authorizeWith(options.auth, now, permissions));
-	const used = new UsedRequests(now);
-	const context = { ...connection, branch, heads: new Heads(now), firstUse: used.find };
+	const used = new UsedRequests();
+	const context = { ...connection, branch, heads: new Heads(now), used };
 	const queue = new Queue({ ...limits, now, maxBatch }, (batch) =>
-		makeChanges(batch, (part) => makeTogether({ ...context, github: githubUntil(part.until) }, part)),
+		makeTogether({ ...context, github: githubUntil(batch.until) }, batch),
 	);
 
 	async function change(edits: Edits, meta: Meta): Promise<Commit | Refusal> {
 		const outcome = await queue.add({ edits, meta, started: now() });
-		usesOf(meta, isRefusal(outcome) ? outcome.status : outcome.commit).forEach(used.note);
+		for (const use of usesOf(meta, isRefusal(outcome) ? outcome.status : outcome.commit)) used.note(use);
 		return outcome;
 	}
 
 	async function readNow(): Promise<Reader> {
-		const head = await readHead(githubUntil(now().getTime() + limits.batchMs), branch);
-		return readerOf(head?.files ?? noFiles);
+		return readerOf((await readHead(githubUntil(now().getTime() + limits.batchMs), branch)).files);
 	}
 
 	return {
 		published: false,
 		read: async (smallkey) => (await readNow()).read(smallkey),
 		ids: async (smallkey) => (await readNow()).ids(smallkey),
-		keys: async (folder, like) => (await readNow()).keys(folder, like),
+		spellings: async (smallkey) => (await readNow()).spellings(smallkey),
 		change,
 		remember: async (use) => used.note(use),
 	};
 }
 
-/** GitHub's refusal of a batch does not say which change caused it, so each change is then made alone. */
-async function makeChanges(batch: Batch, make: (part: Batch) => Promise<Outcome[]>): Promise<Outcome[]> {
-	try {
-		return await make(batch);
-	} catch (error) {
-		if (error instanceof StoreBusy || batch.changes.length === 1) throw error;
-		const outcomes: Outcome[] = [];
-		for (const change of batch.changes) {
-			const alone = { ...batch, changes: [change], fill: () => undefined };
-			outcomes.push(...(await make(alone).catch((failure: unknown) => [{ error: failure }])));
-		}
-		return outcomes;
-	}
-}
-
-class UsedRequests {
-	readonly #uses = new Map<string, UsedRequest>();
-
-	constructor(readonly now: () => Date) {}
-
-	find = (request: string | null) => this.#uses.get(request ?? "");
-
-	note = (use: UsedRequest): boolean => {
-		for (const [request, { time }] of this.#uses) {
-			if (time + requestMemoryMs >= this.now().getTime()) break;
-			this.#uses.delete(request);
-		}
-		const isNew = !this.#uses.has(use.request);
-		if (isNew) this.#uses.set(use.request, use);
-		return isNew;
-	};
-}
-
 interface QueuedChange extends Change {
-	/** The end of its wait, in milliseconds since 1970. */
-	until: number;
 	outcome: Outcome | null;
 }
 
 /**
- * Makes changes in batches, in the order of their arrival. Each batch is run by the caller of its first change, since work
- * belongs to one request on Workers. These may cancel that request, and its batch then never ends; after `batchMs` another
- * caller runs the next one.
+ * Makes changes in batches. Each batch is run by the caller of its first change, since work belongs to one request on
+ * Workers. These may cancel that request, and its batch then never ends; after `batchMs` another caller runs the next one.
  */
 class Queue {
 	#waiting: QueuedChange[] = [];
 	#running = { until: Number.NEGATIVE_INFINITY, end: Promise.resolve() };
 
-	/** @param run returns outcomes in the order of the changes; those without an outcome wait again */
+	/** @param run returns outcomes in the order of the changes */
 	constructor(
 		readonly limits: { now: () => Date; maxBatch: number; waitMs: number; batchMs: number },
 		readonly run: (batch: Batch) => Promise<Outcome[]>,
@@ -133,43 +94,44 @@ class Queue {
 
 	/** @throws {StoreBusy} if no batch takes the change within `waitMs` */
 	async add(change: Change): Promise<Commit | Refusal> {
-		const { now, waitMs, batchMs } = this.limits;
+		const { now, waitMs } = this.limits;
 		const nowMs = () => now().getTime();
-		const queued: QueuedChange = { ...change, until: nowMs() + waitMs, outcome: null };
+		const queued: QueuedChange = { ...change, outcome: null };
+		const endMs = nowMs() + waitMs;
 		this.#waiting.push(queued);
 		while (!queued.outcome) {
-			const running = this.#running;
-			if (running.until < nowMs()) {
-				const until = nowMs() + batchMs;
-				this.#running = { until, end: this.#runBatch(queued, until) };
-				await this.#running.end;
-			} else if (queued.until < nowMs()) {
-				queued.outcome = { error: new GithubBusy(waitMs / 1000, "too many changes wait for GitHub") };
-			} else await within(running.end, Math.min(queued.until, running.until) - nowMs() + 1);
+			const { until, end } = this.#running;
+			const leftMs = (this.#waiting.includes(queued) ? Math.min(endMs, until) : until) - nowMs();
+			if (until < nowMs()) await this.#runBatch(queued);
+			else if (leftMs >= 0) await within(end, leftMs + 1);
+			else queued.outcome = { error: new GithubBusy(waitMs / 1000, "too many changes wait for GitHub") };
 		}
+		this.#waiting = this.#waiting.filter((waiting) => waiting !== queued);
 		if ("error" in queued.outcome) throw queued.outcome.error;
 		return queued.outcome;
 	}
 
-	async #runBatch(first: QueuedChange, until: number): Promise<void> {
+	async #runBatch(first: QueuedChange): Promise<void> {
+		const { now, maxBatch, batchMs } = this.limits;
+		const until = now().getTime() + batchMs;
 		const changes: QueuedChange[] = [];
-		const take = (joining: QueuedChange[]) => {
-			this.#waiting = this.#waiting.filter((change) => !change.outcome && !joining.includes(change));
-			for (const change of joining) change.until = Math.max(change.until, until);
+		const take = (joining: readonly QueuedChange[]) => {
 			changes.push(...joining);
+			this.#waiting = this.#waiting.filter((change) => !joining.includes(change));
 		};
 		const fill = () => {
-			const group = groupOf(first.meta);
-			const joining = this.#waiting.filter(({ outcome, meta }) => !outcome && groupOf(meta) === group);
-			take(joining.slice(0, this.limits.maxBatch - changes.length));
+			const isOfGroup = ({ meta }: Change) => groupOf(meta) === groupOf(first.meta);
+			take(this.#waiting.filter(isOfGroup).slice(0, maxBatch - changes.length));
 		};
 		take([first]);
-		const outcomes = await this.run({ changes, until, fill }).catch((error) =>
-			changes.map(() => ({ error })),
-		);
-		for (const [index, change] of changes.entries()) change.outcome ??= outcomes[index] ?? null;
-		this.#waiting.unshift(...changes.filter(({ outcome }) => !outcome));
-		if (this.#running.until === until) this.#running.until = Number.NEGATIVE_INFINITY;
+		const end = this.run({ changes, until, fill })
+			.catch((error) => changes.map((): Outcome => ({ error })))
+			.then((outcomes) => {
+				for (const [index, change] of changes.entries()) change.outcome ??= outcomes[index] as Outcome;
+				if (this.#running.until === until) this.#running.until = Number.NEGATIVE_INFINITY;
+			});
+		this.#running = { until, end };
+		await end;
 	}
 }
 

@@ -10,21 +10,11 @@ import {
 	type Refusal,
 	requestMemoryMs,
 	StoreBusy,
-	type UsedRequest,
+	type UsedRequests,
 	usedBefore,
 } from "../store.ts";
-import {
-	commitEach,
-	emptyRepository,
-	type Head,
-	type Heads,
-	makeFirstCommit,
-	noFiles,
-	type PastCommit,
-	recentCommits,
-	type Tip,
-} from "./branch.ts";
-import { type Connection, type Github, GithubBusy, LostAnswer, Refused } from "./client.ts";
+import { commitEach, type Head, type Heads, type PastCommit, recentCommits } from "./branch.ts";
+import { type Connection, type Github, GithubBusy, Refused } from "./client.ts";
 import { findReview, joinSteps, moveBranch, type Review, showReview, waits } from "./review.ts";
 
 export interface Change {
@@ -33,20 +23,20 @@ export interface Change {
 	started: Date;
 }
 
-/** Changes of one group, at least one. */
-export interface Batch {
-	changes: Change[];
-	/** In milliseconds since 1970. */
-	until: number;
-	/** Adds waiting changes of the same group. */
-	fill(): void;
-}
-
 export interface BatchContext extends Pick<Connection, "now" | "sleep"> {
 	github: Github;
 	branch: string;
 	heads: Heads;
-	firstUse: (request: string | null) => UsedRequest | undefined;
+	used: UsedRequests;
+}
+
+/** Changes of one group, at least one. */
+export interface Batch {
+	changes: readonly Change[];
+	/** In milliseconds since 1970. */
+	until: number;
+	/** Adds waiting changes of the same group. */
+	fill(): void;
 }
 
 /** The error, which `edits` may have thrown, is that of one change. */
@@ -54,91 +44,70 @@ export type Outcome = Commit | Refusal | { error: unknown };
 
 type Decision = Edit[] | Outcome;
 
-interface PendingCommits {
-	tip: string;
-	/** Of the changes for which there was time. */
-	outcomes: Outcome[];
-	/** Of the last change that was accepted. */
-	last: Meta | null;
-}
-
-/** For moving the branch and for retries. */
-const reserveMs = 5_000;
-
 const maxAttempts = 5;
 
-/**
- * Begins anew, from a fresh read, while other writers are faster or it is not known whether the branch was moved.
- * @returns the outcomes of the changes for which there was time
- */
+/** Begins anew, from a fresh read, while other writers are faster. */
 export async function makeTogether(context: BatchContext, batch: Batch): Promise<Outcome[]> {
-	const earlier = new Map<string, PendingCommits>();
 	for (let attempts = 1; ; attempts += 1) {
 		try {
-			return await attempt(context, batch, earlier);
+			return await attempt(context, batch);
 		} catch (error) {
-			const isRace = error instanceof Refused && error.isRace;
-			if (!isRace && !(error instanceof LostAnswer)) throw error;
+			if (!(error instanceof Refused && error.isRace)) throw error;
 			const pauseMs = 50 * 2 ** attempts * (0.5 + Math.random());
 			if (attempts === maxAttempts || context.now().getTime() + pauseMs >= batch.until)
-				throw isRace ? new GithubBusy(2, error.message, "branch-moved") : error;
+				throw new GithubBusy(2, error.message, "branch-moved");
 			await context.sleep(pauseMs);
 		}
 	}
 }
 
-/** @param earlier commits that may be on the branch although GitHub's answer was lost, by their last one */
-async function attempt(
-	context: BatchContext,
-	batch: Batch,
-	earlier: Map<string, PendingCommits>,
-): Promise<Outcome[]> {
+async function attempt(context: BatchContext, { changes, fill }: Batch): Promise<Outcome[]> {
 	const { github, heads, branch } = context;
-	const [first] = batch.changes as [Change];
+	const [{ meta }] = changes as [Change];
 	const main = await heads.find(github, branch);
-	if (!main) return [await commitFirst(context, first)];
-	const review = first.meta.review ? await findReview(context, main, first.meta) : null;
+	const review = meta.review ? await findReview(context, main, meta) : null;
 	const head = review?.base ?? main;
-	let commits = head.recent.map(({ sha }) => earlier.get(sha)).find((pending) => pending !== undefined);
-	if (!commits) {
-		batch.fill();
-		commits = await makeCommits(context, head, batch, review);
-		if (commits.tip !== head.commit) {
-			earlier.set(commits.tip, commits);
-			const name = review?.name ?? branch;
-			await moveBranch(github, name, commits.tip, review?.open === null);
-			heads.noteMoved(name, commits.tip);
-		}
+	fill();
+	const decisions = await decide(context, head, changes, review);
+	const steps = changes.flatMap(({ meta, started }, index) => {
+		const decision = decisions[index];
+		return changesSomething(decision) ? [{ meta, started, edits: decision }] : [];
+	});
+	const isJoined = meta.reviewName !== undefined;
+	const commits = await commitEach(github, head, isJoined ? joinSteps(steps) : steps);
+	const tip = commits.at(-1) ?? head.commit;
+	if (tip !== head.commit) {
+		const name = review?.name ?? branch;
+		await moveBranch(github, name, tip, review?.open === null);
+		heads.noteMoved(name, tip);
 	}
-	return review ? showOutcomes(context, batch, main, review, commits) : commits.outcomes;
+	let made = 0;
+	const outcomes = decisions.map((decision): Outcome => {
+		if (!Array.isArray(decision)) return decision;
+		const changed = decision.length > 0;
+		if (changed) made += 1;
+		return { commit: (isJoined ? tip : commits[made - 1]) ?? head.commit, changed };
+	});
+	return review && (review.open || tip !== main.commit)
+		? showOutcomes(context, changes, main, review, outcomes)
+		: outcomes;
 }
 
 async function showOutcomes(
 	context: BatchContext,
-	{ changes }: Batch,
+	changes: readonly Change[],
 	main: Head,
 	review: Review,
-	{ tip, outcomes, last }: PendingCommits,
+	outcomes: Outcome[],
 ): Promise<Outcome[]> {
-	if (!last || (!review.open && tip === main.commit)) return outcomes;
-	const { html_url } = await showReview(context, review, last);
+	const last = changes.findLast((_, index) => "changed" in (outcomes[index] as Outcome));
+	if (!last) return outcomes;
+	const { html_url } = await showReview(context, review, last.meta);
 	const isWaiting = await Promise.all(changes.map(({ meta }) => waits(review, main, meta)));
 	return outcomes.map((outcome, index) => {
 		const isShown = "changed" in outcome && (outcome.changed || isWaiting[index]);
 		return isShown ? { ...outcome, branch: review.name, pullRequest: html_url } : outcome;
 	});
-}
-
-/** The other changes follow in a later batch. */
-async function commitFirst(context: BatchContext, change: Change): Promise<Outcome> {
-	const { github, branch } = context;
-	const { meta, started } = change;
-	if (meta.review) throw emptyRepository();
-	const decision = await decideAlone(context, change, readerOf(noFiles), null);
-	if (!Array.isArray(decision)) return decision;
-	const changed = decision.length > 0;
-	const commit = changed ? await makeFirstCommit(github, branch, decision, meta, started) : "";
-	return { commit, changed };
 }
 
 async function decide(
@@ -150,22 +119,18 @@ async function decide(
 	const { github, now } = context;
 	const state = readerOf(head.files);
 	// All requests to GitHub are made at once; what they read is kept.
-	const isUsed = ({ meta }: Change) => wasUsed(github, head, meta, now());
-	const used = await Promise.all(
-		changes.map(async (change) => {
-			return changesSomething(await decideAlone(context, change, state, review)) ? isUsed(change) : null;
-		}),
-	);
+	const read = async ({ smallkey }: Meta) => void (smallkey !== null && (await state.read(smallkey)));
+	await Promise.all(changes.map(({ meta }) => read(meta)));
+	const used = await Promise.all(changes.map(({ meta }) => wasUsed(github, head, meta, now())));
 	const requests = new Set<string | null>();
 	const decisions: Decision[] = [];
 	for (const [index, change] of changes.entries()) {
-		const decision = await decideAlone(context, change, state, review);
-		decisions.push(decision);
-		if (!changesSomething(decision)) continue;
 		const { request } = change.meta;
-		const isRepeated = requests.has(request) || (used[index] ?? (await isUsed(change)));
-		if (isRepeated) decisions[index] = usedBefore;
-		else state.overlay(decision);
+		const decision = await decideAlone(context, change, state, review);
+		const isRepeated = changesSomething(decision) && (used[index] || requests.has(request));
+		decisions.push(isRepeated ? usedBefore : decision);
+		if (isRepeated || !changesSomething(decision)) continue;
+		state.overlay(decision);
 		if (request !== null) requests.add(request);
 	}
 	return decisions;
@@ -176,14 +141,13 @@ function changesSomething(decision: Decision | undefined): decision is Edit[] {
 }
 
 async function decideAlone(
-	{ firstUse }: BatchContext,
+	{ used }: BatchContext,
 	change: Change,
 	state: Reader,
 	review: Review | null,
 ): Promise<Decision> {
 	try {
-		const refuse = async () => review?.refuse(change.meta, state) ?? null;
-		return await decideChange(change, state, refuse, firstUse(change.meta.request));
+		return await decideChange(change, state, review?.waiting ?? null, used.find(change.meta.request));
 	} catch (error) {
 		if (error instanceof StoreBusy || error instanceof Refused) throw error;
 		return { error };
@@ -210,37 +174,4 @@ async function wasUsed({ rest, repo }: Github, head: Head, meta: Meta, now: Date
 		if (error instanceof StoreBusy) throw error;
 		throw new GithubBusy(15, `the replay guard: ${(error as Error).message}`);
 	}
-}
-
-async function makeCommits(
-	context: BatchContext,
-	head: Head,
-	{ changes, until }: Batch,
-	review: Review | null,
-): Promise<PendingCommits> {
-	const decisions = await decide(context, head, changes, review);
-	const steps = changes.flatMap(({ meta, started }, index) => {
-		const decision = decisions[index];
-		return changesSomething(decision) ? [{ meta, started, edits: decision }] : [];
-	});
-	const last = changes.findLast((_, index) => Array.isArray(decisions[index]))?.meta ?? null;
-	const isJoined = last?.reviewName !== undefined;
-	const hasTime = () => context.now().getTime() < until - reserveMs;
-	const tips = await commitEach(context.github, hasTime, head, isJoined ? joinSteps(steps) : steps);
-	const { commit: tip } = tips.at(-1) as Tip;
-	return { tip, outcomes: outcomesOf(decisions, tips, isJoined), last };
-}
-
-/** @param tips the head, and the commit after each step */
-function outcomesOf(decisions: readonly Decision[], tips: readonly Tip[], isJoined: boolean): Outcome[] {
-	const outcomes: Outcome[] = [];
-	let count = 0;
-	for (const decision of decisions) {
-		if (changesSomething(decision)) count = isJoined ? 1 : count + 1;
-		const tip = tips[count];
-		if (!tip) break;
-		const changed = changesSomething(decision) && tip !== tips[count - 1];
-		outcomes.push(Array.isArray(decision) ? { commit: tip.commit, changed } : decision);
-	}
-	return outcomes;
 }

@@ -1,17 +1,8 @@
-import { folderOf } from "../../registry/smallkey.ts";
 import { code } from "../../registry/untrusted-text.ts";
-import { isProposed, readerOf, refuseTwin } from "../reader.ts";
-import {
-	authorOf,
-	isReviewBranch,
-	type Meta,
-	type Reader,
-	type Refusal,
-	reviewBranch,
-	waitsOf,
-} from "../store.ts";
+import { isProposed, readerOf } from "../reader.ts";
+import { authorOf, isReviewBranch, type Meta, reviewBranch, type Waiting } from "../store.ts";
 import { type Head, type Heads, readHead, type Step } from "./branch.ts";
-import { type Github, GithubBusy, Refused } from "./client.ts";
+import { type Github, Refused } from "./client.ts";
 
 interface Place {
 	github: Github;
@@ -23,8 +14,7 @@ export interface Review {
 	name: string;
 	open: Awaited<ReturnType<typeof listPullRequests>>[number] | null;
 	base: Head;
-	/** Refuses a change while another one waits. @param now the state without the change */
-	refuse(meta: Meta, now: Reader): Promise<Refusal | null>;
+	waiting: Waiting;
 }
 
 async function listPullRequests({ github: { rest, repo, paginate }, branch }: Place) {
@@ -37,14 +27,11 @@ export async function findReview(place: Place & { heads: Heads }, main: Head, me
 	const pulls = await listPullRequests(place);
 	const open = pulls.find(({ head }) => head.ref === name) ?? null;
 	const base = (open && (await place.heads.find(place.github, name))) ?? main;
-	const sender = meta.smallkey === null || meta.reviewName !== undefined ? null : senderOf(base, main);
-	if (sender !== null && sender !== meta.author)
-		return { name, open: null, base: main, refuse: async () => waitsOf(sender) };
-	const spellings = spellingsOn(
-		place.github,
-		pulls.map(({ head }) => head.ref),
-	);
-	return { name, open, base, refuse: ({ smallkey }, now) => refuseTwin(smallkey, now, spellings) };
+	const last = meta.smallkey === null || meta.reviewName !== undefined ? null : senderOf(base, main);
+	const sender = last === meta.author ? null : last;
+	const refs = pulls.map(({ head }) => head.ref);
+	const waiting = { sender, spellings: spellingsOn(place.github, refs) };
+	return sender === null ? { name, open, base, waiting } : { name, open: null, base: main, waiting };
 }
 
 /** The sender of the newest change of a review; null if none of its newest commits is a sender's. */
@@ -60,12 +47,10 @@ const folder = "register/";
 function spellingsOn(github: Github, refs: readonly string[]) {
 	const names = refs.filter((ref) => ref.startsWith(folder)).map((ref) => ref.slice(folder.length));
 	const groups = names.filter((name) => name.includes(".") && isReviewBranch(folder + name));
-	let heads: Promise<(Head | null)[]> | null = null;
+	let heads: Promise<Head[]> | null = null;
 	return async (smallkey: string) => {
 		heads ??= Promise.all(groups.map((name) => readHead(github, folder + name)));
-		const keys = (await heads).map((head) => {
-			return head ? readerOf(head.files).keys(folderOf(smallkey), smallkey) : [];
-		});
+		const keys = (await heads).map(({ files }) => readerOf(files).spellings(smallkey));
 		return [...names, ...(await Promise.all(keys)).flat()];
 	};
 }
@@ -79,13 +64,8 @@ export async function moveBranch(github: Github, branch: string, sha: string, is
 	const ref = `heads/${branch}`;
 	if (!isNew) return void (await rest.git.updateRef({ ...repo, ref, sha, force: false }));
 	await rest.git.createRef({ ...repo, ref: `refs/${ref}`, sha }).catch((error: unknown) => {
-		const words = error instanceof Refused ? error.words : "";
-		if (/already exists/i.test(words)) return rest.git.updateRef({ ...repo, ref, sha, force: true });
-		// A branch `a` forbids a branch `a/b`, and a rule of the repository may forbid it.
-		if (!/reference update failed/i.test(words)) throw error;
-		const parent = branch.slice(0, branch.lastIndexOf("/"));
-		const why = `a branch ${parent} may be in the way, to be renamed or removed, or a rule`;
-		throw new GithubBusy(300, `GitHub does not make the branch ${branch}: ${words}: ${why}`, "read-only");
+		if (!(error instanceof Refused && /already exists/i.test(error.words))) throw error;
+		return rest.git.updateRef({ ...repo, ref, sha, force: true });
 	});
 }
 

@@ -2,14 +2,13 @@ import { open, readdir, readFile, rename, rm, writeFile } from "node:fs/promises
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { layerPath } from "../../registry/smallkey.ts";
-import { isRefusal, type Meta, usedBefore } from "../../store/store.ts";
+import { isRefusal, type Meta } from "../../store/store.ts";
 import { noon } from "../helpers/local.ts";
 import { freshSuite, temporaryFolder } from "../helpers/world.ts";
 import { metaOf, newRequest } from "./contract.ts";
 import { committed, TestRepository } from "./git-store.ts";
 
 const minuteMs = 60_000;
-const windowMs = 2 * minuteMs;
 
 const test = freshSuite("requests that were used", async (use) => {
 	const world = new TestRepository(use(await temporaryFolder()).path);
@@ -27,8 +26,8 @@ async function isUsed(world: TestRepository, layer: string, parts: Partial<Meta>
 	return true;
 }
 
-const remember = ({ store }: TestRepository, time: number, request = newRequest()): Promise<boolean> =>
-	store.remember({ request, method: "PUT", time, outcome: 404 });
+const remember = ({ store }: TestRepository, request = newRequest()): Promise<boolean> =>
+	store.remember({ request, method: "PUT", outcome: 404 });
 
 const logOf = ({ folder }: TestRepository) => join(folder, "requests/requests.log");
 
@@ -42,9 +41,8 @@ test("the request of a declined change stays used, after a restart too", async (
 	assert.is(await isUsed(world, "one", change), true);
 });
 
-test("a use is on the disk before it is answered, in the same log and in a new one", async ({ world }) => {
-	await remember(world, noon);
-	const handle = await open(logOf(world));
+test("a use is on the disk before it is answered, in a new log and in the same one", async ({ world }) => {
+	const handle = await open(world.folder);
 	const prototype = Object.getPrototypeOf(handle);
 	await handle.close();
 	const { sync } = prototype;
@@ -55,10 +53,8 @@ test("a use is on the disk before it is answered, in the same log and in a new o
 			texts.push(await readFile(join(world.folder, "requests", name), "utf8"));
 	};
 	try {
-		for (const ms of [0, minuteMs + 1]) {
-			world.now = noon + ms;
-			const request = newRequest();
-			await remember(world, world.now as number, request);
+		for (const request of [newRequest(), newRequest()]) {
+			await remember(world, request);
 			assert.match(texts.splice(0).join(), request);
 		}
 	} finally {
@@ -68,31 +64,31 @@ test("a use is on the disk before it is answered, in the same log and in a new o
 
 test("a use that cannot be written is not remembered, and can be written later", async ({ world }) => {
 	const request = newRequest();
+	await remember(world);
 	const requests = join(world.folder, "requests");
 	await rename(requests, `${requests}.away`);
-	for (const ms of [0, minuteMs + 1]) {
-		world.now = noon + ms;
+	for (const _ of ["in the same log", "in a new one"])
 		assert.match(
-			String(await remember(world, world.now as number, request).catch(String)),
+			String(await remember(world, request).catch(String)),
 			"StoreBusy: the repository cannot be written",
 		);
-	}
 	await rename(`${requests}.away`, requests);
-	assert.is(await remember(world, world.now as number, request), true);
+	assert.is(await remember(world, request), true);
 	await world.restart();
-	assert.is(await remember(world, world.now as number, request), false);
+	assert.is(await remember(world, request), false);
 });
 
 test("a line that a power cut has cut off spoils no other line", async ({ world }) => {
 	const [first, cut] = [newRequest(), newRequest()];
-	for (const request of [first, cut]) await remember(world, noon, request);
+	for (const request of [first, cut]) await remember(world, request);
 	await world.store.close();
 	const text = await readFile(logOf(world), "utf8");
-	await writeFile(logOf(world), `head 1234\nforgotten ${noon - 9} ${noon - 5}\n${text.slice(0, -20)}`);
+	await writeFile(logOf(world), text.slice(0, -20));
 	await world.open();
-	assert.is(await remember(world, noon, first), false);
-	assert.is(await remember(world, noon, cut), true);
-	assert.is(await remember(world, noon - 7), false, "forgotten");
+	assert.is(await remember(world, first), false);
+	assert.is(await remember(world, cut), true);
+	await world.restart();
+	assert.is(await remember(world, cut), false);
 	assert.equal(await readdir(join(world.folder, "requests")), ["requests.log"]);
 });
 
@@ -106,61 +102,28 @@ test("a repeat whose first method is not known is answered like the first", asyn
 	await rm(logOf(world), { force: true });
 	await world.open();
 	for (let starts = 0; starts < 2; starts += 1) {
-		world.now = noon + starts * (minuteMs + 1);
-		await remember(world, world.now);
-		assert.match(
-			await readFile(logOf(world), "utf8"),
-			new RegExp(`^${meta.request} \\S+ ${commit} \\d+$`, "m"),
-		);
+		await remember(world);
+		assert.match(await readFile(logOf(world), "utf8"), `${meta.request} ? ${commit}\n`);
 		assert.is(await change(), commit);
 		await world.restart();
-	}
-	assert.is(await change(), commit);
-});
-
-test("what is signed ahead of the clock is kept until its own time is over", async ({ world }) => {
-	const request = newRequest();
-	const time = noon + windowMs - 1;
-	await isUsed(world, "one", { request, time });
-	await isUsed(world, "two", { request: newRequest() });
-	for (const ms of [windowMs, 2 * windowMs - 2]) {
-		world.now = noon + ms;
-		await remember(world, world.now);
-		assert.equal(await world.put("k", "one", { request, time, method: "PUT" }), usedBefore);
 	}
 });
 
 test("a clock that goes ahead and back reopens no request, with restarts between", async ({ world }) => {
 	const [request, refused, time] = [newRequest(), newRequest(), noon];
 	await isUsed(world, "one", { request, time });
-	assert.is(await remember(world, time, refused), true);
+	assert.is(await remember(world, refused), true);
 	for (const minutes of [-60, 10, 70, 1.5]) {
 		world.now = noon + minutes * minuteMs;
 		const layer = `after ${minutes}`;
 		assert.is(await isUsed(world, layer, { request: newRequest(), time: world.now }), false, layer);
-		assert.is(await remember(world, world.now), true, layer);
+		assert.is(await remember(world), true, layer);
 		for (const where of [layer, `${layer} and a restart`]) {
 			assert.is(await isUsed(world, "one", { request, time }), true, where);
-			assert.is(await remember(world, time, refused), false, where);
+			assert.is(await remember(world, refused), false, where);
 			await world.restart();
 		}
 	}
-});
-
-test("after a clock was a day ahead, a use of then is forgotten in time", async ({ world }) => {
-	const ahead = newRequest();
-	const dayMs = 24 * 60 * minuteMs;
-	world.now = noon + dayMs;
-	assert.is(await remember(world, world.now, ahead), true);
-	world.now = noon;
-	assert.is(await remember(world, world.now, newRequest()), true);
-	for (const minutes of [4, 6]) {
-		world.now = noon + minutes * minuteMs;
-		assert.is(await remember(world, world.now), true);
-	}
-	const text = await readFile(logOf(world), "utf8");
-	assert.match(text, `forgotten ${noon} ${noon + minuteMs - 1}\n`);
-	assert.match(text, ahead);
 });
 
 test.run();

@@ -16,7 +16,7 @@ export function logTo(reported: unknown[], lines: object[] = []): Log {
 	};
 }
 
-export const publishNothing: Publish = async () => ({ warnings: [] });
+export const publishNothing: Publish = async () => [];
 
 export type TestStore = GitStore & AsyncDisposable;
 

@@ -106,7 +106,7 @@ test("groups reach branch, readers and senders in the order of their changes", a
 	world.publish = async (range) => {
 		ranges.push(range);
 		if (ranges.length === 1) await held;
-		return { warnings: [] };
+		return [];
 	};
 	const first = await world.tip();
 	const answered: string[] = [];
@@ -138,7 +138,7 @@ test("a change is judged on what others have brought to the branch", async ({ wo
 	const ranges: string[] = [];
 	world.publish = async ({ to }) => {
 		ranges.push(to);
-		return { warnings: [] };
+		return [];
 	};
 	const pushed = await world.commit("revert", `${old}^{tree}`);
 	assert.is(await world.store.branch.commitsBehind(), 1);

@@ -30,7 +30,7 @@ export function pausingClock() {
 }
 
 /** A GitHub with one repository, which has one commit, a README; behind a proxy that makes faults. */
-export async function startPeer({ empty = false } = {}) {
+export async function startPeer() {
 	const token = "the-token-of-the-test";
 	const repository = "maps/layers";
 	const emulator = await createEmulator({
@@ -40,7 +40,7 @@ export async function startPeer({ empty = false } = {}) {
 			tokens: { [token]: { login: "maps", scopes: ["repo"] } },
 			github: {
 				users: [{ login: "maps" }],
-				repos: [{ owner: "maps", name: "layers", auto_init: !empty }],
+				repos: [{ owner: "maps", name: "layers", auto_init: true }],
 				apps: [
 					{
 						app_id: 4711,

@@ -13,7 +13,7 @@ import {
 	serviceAuthor,
 	usedBefore,
 } from "../../store/store.ts";
-import { eventually } from "../helpers/wait.ts";
+import { gate } from "../helpers/wait.ts";
 import { sharedSuite } from "../helpers/world.ts";
 import { accepted, assertBusy, metaOf, putting } from "./contract.ts";
 import type { Effect, Fault } from "./fault-proxy.ts";
@@ -114,7 +114,8 @@ test("reads are of one commit, whatever is pushed meanwhile", async ({ peer }) =
 	await peer.push(layerPath("reads"), "old\n");
 	await peer.store().change(async (now) => {
 		for (const key of ["reads", "rest"]) await peer.push(layerPath(key), "new\n");
-		assert.equal([(await now.read("reads"))?.registration, await now.keys("re")], ["old\n", ["reads"]]);
+		const rest = await now.spellings("rest");
+		assert.equal([(await now.read("reads"))?.registration, rest], ["old\n", []]);
 		return [];
 	}, metaOf("reads"));
 });
@@ -123,101 +124,44 @@ test("a folder over 1,000 files is read as a tree; folders in it are no layers",
 	const store = peer.store();
 	await put(store, "large", "1\n");
 	await put(store, "lake", "2\n");
-	for (const path of ["la/link.json/x.json", "li/link.json/x.json", "li/notes.txt", "li/lis.service.json"])
-		await peer.push(`layers/${path}`, "1\n");
-	assert.equal(await store.keys("li"), []);
-	assert.is(await store.read("link"), null);
+	for (const path of ["la/lane.json/x.json", "li/link.json/x.json"]) await peer.push(`layers/${path}`, "1\n");
+	assert.equal([await store.spellings("link"), await store.read("link")], [[], null]);
 	const listed = { type: "file", sha: "0".repeat(40) };
 	const many = Array.from({ length: 1000 }, (_, index) => ({ ...listed, name: `la${index}.json` }));
-	fault(peer, "GET", /contents/, { kind: "rewrite", body: () => many }, 2);
-	assert.equal(await store.keys("la"), ["lake", "large"]);
+	fault(peer, "GET", /contents/, { kind: "rewrite", body: () => many }, 3);
+	assert.equal([await store.spellings("Lake"), await store.spellings("lane")], [["lake"], []]);
 	assert.is((await store.read("lake"))?.registration, "2\n");
 });
 
-test("a large change is one commit, in portions that GitHub takes in time", async ({ peer }) => {
-	const edits = Array.from({ length: 130 }, (_, at) => ({ path: layerPath(`po${at}x`), text: "1\n" }));
-	const meta = metaOf("batch", { smallkey: null, request: null });
-	const body = (text: string) => JSON.parse(text).tree.length > 40;
-	const effect = answer(422, "Sorry, your request timed out. It's likely that your input was too large.");
-	fault(peer, "POST", /trees$/, effect, 1_000, { body });
-	const before = await count(peer);
-	const store = peer.store(pausingClock());
-	const requests = await requestsOf(peer, () => store.change(async () => edits, meta));
-	// 100 and 50 files time out, then six portions of 25 at most are written.
-	assert.is(requests.filter((request) => request === "POST /git/trees").length, 8);
-	assert.is(await count(peer), before + 1);
-	for (const at of [0, 129]) assert.is(await peer.file(edits[at]?.path ?? ""), "1\n");
-});
-
-test("a tree has at most a megabyte of text, and a larger text is alone in its tree", async ({ peer }) => {
+test("a large change is one commit, in portions of 100 files and a megabyte", async ({ peer }) => {
+	const many = Array.from({ length: 230 }, (_, at) => ({ path: layerPath(`po${at}x`), text: "1\n" }));
 	const sizes = [600_000, 200_000, 200_000, 300_000, 100_000];
-	const edits = sizes.map((size, at) => ({ path: layerPath(`by${at}x`), text: `${"x".repeat(size)}\n` }));
-	const meta = metaOf("bytes", { smallkey: null, request: null });
-	const before = await count(peer);
-	const requests = await requestsOf(peer, () => peer.store().change(async () => edits, meta));
-	assert.is(requests.filter((request) => request === "POST /git/trees").length, 3);
-	assert.is(await count(peer), before + 1);
-	for (const { path, text } of edits) assert.is(await peer.file(path), text);
+	const large = sizes.map((size, at) => ({ path: layerPath(`by${at}x`), text: `${"x".repeat(size)}\n` }));
+	for (const edits of [many, large]) {
+		const meta = metaOf("batch", { smallkey: null, request: null });
+		const before = await count(peer);
+		const requests = await requestsOf(peer, () => peer.store().change(async () => edits, meta));
+		assert.is(requests.filter((request) => request === "POST /git/trees").length, 3);
+		assert.is(await count(peer), before + 1);
+		for (const { path, text } of edits.slice(-5)) assert.is(await peer.file(path), text);
+	}
 });
 
-test("changes for which no time is left hold up none before them", async ({ peer }) => {
+test("a batch that never ends holds up no other", async ({ peer }) => {
 	const clock = pausingClock();
-	fault(peer, "POST", /\/git\/commits$/, { kind: "meanwhile", run: () => clock.sleep(16_000) }, 1);
-	const body = (text: string) => text.includes("after-time");
-	fault(peer, "POST", /trees$/, { kind: "silence" }, 1_000, { body });
 	const store = peer.store({ ...clock, limits: { batchMs: 20_000 } });
-	const changes = ["in-time", "after-time"].map((key) => put(store, key, "1\n"));
-	const first = await changes[0];
-	assert.is((await peer.commits())[0]?.sha, first?.commit);
-	peer.proxy.faults.length = 0;
-	await changes[1]?.catch((error) => assertBusy(error, "github"));
-	await put(store, "after-time", "1\n");
-	assert.is(await peer.file(layerPath("after-time")), "1\n");
-});
-
-test("no commit is begun without time for the move of the branch", async ({ peer }) => {
-	const clock = pausingClock();
-	let [isCommitted, isChecked] = [false, false];
-	const now = () => {
-		isChecked ||= isCommitted;
-		return clock.now();
-	};
-	const committed = (body: unknown) => {
-		isCommitted = true;
-		return body;
-	};
-	fault(peer, "POST", /\/git\/commits$/, { kind: "rewrite", body: committed }, 1);
-	const run = () => eventually(() => isChecked).then(() => clock.sleep(16_000));
-	const body = (text: string) => text.includes("late-tree");
-	fault(peer, "POST", /trees$/, { kind: "meanwhile", run }, 1, { body });
-	const store = peer.store({ ...clock, now, limits: { batchMs: 20_000 } });
-	const requests = await requestsOf(peer, () =>
-		Promise.all(["early-tree", "late-tree"].map((key) => put(store, key, "1\n"))),
-	);
-	const moved = requests.findIndex((request) => request.startsWith("PATCH "));
-	const ofBatch = requests.slice(0, moved);
-	assert.is(ofBatch.filter((request) => request === "POST /git/trees").length, 2);
-	assert.is(ofBatch.filter((request) => request === "POST /git/commits").length, 1);
-	assert.is(await peer.file(layerPath("late-tree")), "1\n");
-});
-
-test("an empty repository is an empty catalogue; the first change makes the branch, once", async () => {
-	await using peer = await startPeer({ empty: true });
-	const store = peer.store();
-	assert.is(await store.read("nhn"), null);
-	assert.equal(await store.change(async () => [], metaOf("nhn")), { commit: "", changed: false });
-	const review = await failureOf(put(store, "nhn", "1\n", { review: true }));
-	assertBusy(review, "read-only");
-	fault(peer, "PUT", /contents/, { kind: "lost answer" }, 1);
-	const { commit } = await put(store, "nhn", "é\n");
-	assert.equal(
-		(await peer.commits()).map(({ sha }) => sha),
-		[commit],
-	);
-	await put(store, "nrn", "2\n");
-	assert.is(await peer.file(layerPath("nhn")), "é\n");
-	fault(peer, "GET", /commits$/, answer(409, "odd"));
-	assert.match(String(await failureOf(peer.store(pausingClock()).keys("nh"))), /409.*odd/);
+	const [held, release] = gate();
+	const [begun, begin] = gate();
+	const first = store.change(async () => {
+		begin();
+		return held.then(() => []);
+	}, metaOf("held"));
+	await begun;
+	await clock.sleep(20_001);
+	await put(store, "after", "1\n");
+	assert.is(await peer.file(layerPath("after")), "1\n");
+	release();
+	await first;
 });
 
 test("a GitHub App finds its installation, and renews its token in time", async ({ peer }) => {
@@ -325,9 +269,6 @@ test("many changes for one review are few commits and one pull request", async (
 const survived: [name: string, method: string, path: RegExp, effect: Effect][] = [
 	["409 of a race", "PATCH", /refs/, answer(409, "is at 1111 but expected 2222")],
 	["a branch that a read does not show yet", "GET", /contents/, answer(404, "No commit found for the ref 1")],
-	["a lost answer to the move of the branch", "PATCH", /refs/, { kind: "lost answer" }],
-	["an answer that is cut", "POST", /\/git\/commits$/, { kind: "cut answer" }],
-	["no answer", "POST", /\/git\/commits$/, { kind: "silence" }],
 	["a page in HTML", "GET", /contents/, { kind: "answer", status: 200, text: "<html>" }],
 	["403 with a short Retry-After", "POST", /trees$/, answer(403, "wait", { "Retry-After": "3" })],
 ];
@@ -401,16 +342,6 @@ for (const [name, method, path, effect, text] of refusals)
 		assert.is(await count(peer), before);
 	});
 
-test("a review's branch that GitHub does not make is named, and nothing is committed", async ({ peer }) => {
-	fault(peer, "POST", /\/git\/refs$/, answer(422, "Reference update failed"));
-	const before = await count(peer);
-	const error = await failureOf(put(peer.store(pausingClock()), "unmade", "1\n", { review: true }));
-	assertBusy(error, "read-only");
-	assert.match(error.message, /register\/unmade: Reference update failed/);
-	assert.equal(await peer.commits("register/unmade"), []);
-	assert.is(await count(peer), before);
-});
-
 test("another writer moves the branch: both are kept, the edits decide again", async ({ peer }) => {
 	const run = () => peer.push(layerPath("meanwhile"), "theirs\n");
 	fault(peer, "PATCH", /refs/, { kind: "meanwhile", run }, 1);
@@ -437,22 +368,22 @@ test("a read that lags behind the last change is not decided on", async ({ peer 
 	}
 });
 
-test("a move that is lost and followed by another's: found on the branch, and not made twice", async () => {
-	await using peer = await startPeer();
-	fault(peer, "PATCH", /refs/, { kind: "lost answer" }, 1);
-	const run = () => peer.push(layerPath("lost"), "theirs\n");
-	const store = peer.store(pausingClock());
-	const change = store.change(async (now) => {
-		const edits = await putting("lost", "ours\n")(now);
-		fault(peer, "GET", /\/commits$/, { kind: "meanwhile", run }, 1);
-		return edits;
-	}, metaOf("lost"));
-	const outcome = await change;
-	const commits = await peer.commits();
-	assert.is(!isRefusal(outcome) && outcome.commit, commits[1]?.sha);
-	assert.is(commits.filter(({ commit }) => commit.message.startsWith("register lost ")).length, 1);
-	assert.is(await peer.file(layerPath("lost")), "theirs\n");
-});
+for (const [method, path, kind] of [
+	["PATCH", /refs/, "lost answer"],
+	["POST", /\/git\/commits$/, "cut answer"],
+	["POST", /trees$/, "silence"],
+] as const)
+	test(`a ${kind} to a ${method}: 503, and the same request again ends in one commit`, async ({ peer }) => {
+		const store = peer.store(pausingClock());
+		const key = `lost-${kind.slice(0, 3)}`;
+		const meta = metaOf(key);
+		const before = await count(peer);
+		fault(peer, method, path, { kind }, 1);
+		assertBusy(await failureOf(store.change(putting(key, "1\n"), meta)), "github");
+		await accepted(store.change(putting(key, "1\n"), meta));
+		assert.is(await count(peer), before + 1);
+		assert.is(await peer.file(layerPath(key)), "1\n");
+	});
 
 test("a review that stops half-way is whole after a retry", async ({ peer }) => {
 	const faults = [

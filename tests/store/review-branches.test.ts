@@ -4,7 +4,7 @@ import { listBranches } from "../../store/git/review-branches.ts";
 import { isReviewBranch, reviewBranch } from "../../store/store.ts";
 import { folderSuite } from "../helpers/world.ts";
 import { metaOf } from "./contract.ts";
-import { git, openEmpty, put } from "./git-store.ts";
+import { git, openEmpty } from "./git-store.ts";
 
 const test = folderSuite("branches of reviews");
 
@@ -16,19 +16,8 @@ test("each branch of a review is known as one, and a branch of a person is not",
 		metaOf("abc", { ...review, reviewName: "spring.2026" }),
 	])
 		assert.ok(isReviewBranch(reviewBranch(meta)), reviewBranch(meta));
-	for (const branch of ["main", "register", "register/ann/spring", "repair/a/review.b", "x/register/a"])
+	for (const branch of ["main", "register", "register/ann/spring", "x/register/a"])
 		assert.not.ok(isReviewBranch(branch), branch);
-});
-
-test("the branch of a review in the earlier form is still one, and a layer below which it is waits for it", async ({
-	folder,
-}) => {
-	await using store = await openEmpty(folder);
-	const earlier = "register/ann/review.spring";
-	assert.ok(isReviewBranch(earlier));
-	await git(folder, "branch", earlier, "main");
-	const error = await put(store, "ann", "roads", { review: true }).catch(String);
-	assert.match(String(error), `the branch ${earlier} is in the way of register/ann: rename it`);
 });
 
 test("no message of a commit can name another branch", async ({ folder }) => {

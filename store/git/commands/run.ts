@@ -98,7 +98,6 @@ interface RunOptions {
 	limitMs?: number | undefined;
 	environment?: Readonly<Record<string, string>>;
 	config?: readonly string[];
-	niceness?: number;
 	signal?: AbortSignal;
 }
 
@@ -179,7 +178,7 @@ export async function* readRecords(
 export function startGit(
 	repository: string,
 	args: readonly string[],
-	{ environment: further, config = [], niceness = 0 }: RunOptions = {},
+	{ environment: further, config = [] }: RunOptions = {},
 ) {
 	// The data folder may belong to another user than the service's, such as a volume or a restored copy.
 	const settings = ["safe.directory=*", ...config].flatMap((setting) => ["-c", setting]);
@@ -193,7 +192,6 @@ export function startGit(
 	child.on("error", () => undefined);
 	const { pid, stdin, stdout } = child;
 	if (pid === undefined) throw new GitFailure("git could not be started");
-	if (niceness > 0) lowerPriority(pid, niceness);
 	let complaint = "";
 	child.stderr.on("data", (data: Buffer) => {
 		complaint = (complaint + data).slice(-maxComplaint);

@@ -27,7 +27,6 @@ test("what a service answers, commits and harvests is counted, and its state is 
 		{ ...answer, milliseconds: 99_999 },
 		{ kind: "answer", route: "register", status: 401, milliseconds: 1, reason: "signature" },
 		{ kind: "harvest", outcome: "failed" },
-		{ kind: "git", operation: "checkpoint", milliseconds: 20 },
 	];
 	for (const event of events) metrics.observe(event);
 	const store = observeCommits(memoryStore(), metrics.observe);
@@ -43,7 +42,6 @@ test("what a service answers, commits and harvests is counted, and its state is 
 		'request_seconds_bucket{le="+Inf",route="doc"} 2',
 		'writes_refused_total{reason="signature"} 1',
 		'harvests_total{outcome="failed"} 1',
-		'git_seconds_count{operation="checkpoint"} 1',
 		'commits_total{by="sender"} 1',
 		...["layers 3", "queue 2", "commits_behind 1", "files_behind 0", "harvests_waiting 7", "ready 1"],
 	]);
