@@ -7,7 +7,7 @@ import { renderAt } from "../../registry/targets/table.ts";
 import { type Problem, textIn } from "../../registry/texts.ts";
 import { type Drawable, drawableOf, drawnTargets } from "../map/drawable.ts";
 import { type Content, copyBox } from "../page/dom.ts";
-import { bothLanguages, type Drawables } from "../page/drawables.ts";
+import type { Drawables } from "../page/drawables.ts";
 import { lang, now, pageTexts, settings } from "../page/page.ts";
 import { draftTexts } from "../text/drafts.ts";
 import { translator } from "../text/translate.ts";
@@ -64,7 +64,7 @@ export function draftResult(
 		const shown = text === null ? t("no-form-here") : JSON.stringify(JSON.parse(text), null, 2);
 		return copyBox(`${target}, ${lang}`, shown);
 	});
-	return html`<section class="result"><h2>${t("both-languages")}</h2>${bothLanguages(drawables)}
+	return html`<section class="result">
 		${isFeature ? html`<p class="hint">${t("symbols-later")}</p>` : ""}
 		<details><summary>${t("viewers-would-read")}</summary><div class="copies">${boxes}</div></details>
 	</section>`;

@@ -44,31 +44,18 @@ export function warning(text: string): TemplateResult {
 }
 
 /** Screen readers announce the answer. @param name added to the label for them; empty for none */
-export function answerButton(
-	label: string,
-	name: string,
-	className: string,
-	act: (show: (text: string) => void) => Promise<void>,
-): TemplateResult {
-	const press = ({ currentTarget }: Event) => {
-		const place = (currentTarget as HTMLElement).nextElementSibling as HTMLElement;
-		void act((text) => {
-			place.textContent = text;
-		});
-	};
-	return html`<button class="small" aria-label=${name ? `${label}${t("colon")} ${name}` : nothing} @click=${press}>${label}</button>
-		<span role="status" class=${className}></span>`;
-}
-
 export function copyButton(label: string, text: () => string, name = "", className = "copy"): TemplateResult {
-	return html`<span class=${className}>${answerButton(label, name, "said", async (show) => {
-		try {
-			await navigator.clipboard.writeText(text());
-			show(t("copied"));
-		} catch {
-			show(t("copy-failed"));
-		}
-	})}</span>`;
+	const press = async ({ currentTarget }: Event) => {
+		const place = (currentTarget as HTMLElement).nextElementSibling as HTMLElement;
+		place.textContent = await navigator.clipboard.writeText(text()).then(
+			() => t("copied"),
+			() => t("copy-failed"),
+		);
+	};
+	return html`<span class=${className}>
+		<button class="small" aria-label=${name ? `${label}${t("colon")} ${name}` : nothing} @click=${press}>${label}</button>
+		<span role="status" class="said"></span>
+	</span>`;
 }
 
 export function copyKeyButton(smallkey: string): TemplateResult {

@@ -1,6 +1,7 @@
 import { causeIn, mondayOf } from "../../registry/health.ts";
 import { type Lang, layerPath, otherLang } from "../../registry/smallkey.ts";
-import type { Entry } from "../data/entries.ts";
+import { type Entry, layerAddress } from "../data/entries.ts";
+import { snippetsOf } from "../data/snippets.ts";
 import {
 	addressOf,
 	hostsOf,
@@ -11,28 +12,57 @@ import {
 	stateOf,
 	titleOf,
 } from "../search/select.ts";
-import { publisherAddress, repairPulls } from "../static/addresses.ts";
+import { fragmentPath, publisherAddress, repairPulls } from "../static/addresses.ts";
 import { type Html, html, type Part, type SiteSettings } from "../static/html.ts";
 import type { Translator } from "../text/page-texts.ts";
 
-interface LayerContext {
+export interface LayerContext {
 	lang: Lang;
+	/** Address of the site's root from the page. */
 	root: string;
+	/** With a slash at its end; empty if unknown: texts to copy, which have it, are left out. */
+	publicUrl: string;
 	texts: Translator;
-	site: Pick<SiteSettings, "repository" | "branch" | "canSend">;
+	site: Pick<SiteSettings, "repository" | "branch" | "canSend" | "targets">;
 }
 
-export function layerHead(entry: Entry, { lang, texts }: LayerContext): Html {
+/**
+ * The whole page of a layer but its map, which `layer-view.ts` puts in the place of `.mappanel`.
+ * @param withoutScript in that place
+ */
+export function layerArticle(entry: Entry, context: LayerContext, withoutScript: Part = null): Html {
+	const { lang, root, texts } = context;
+	const { t, typeText, stateText } = texts;
 	const { smallkey, type, title, health } = entry;
 	const other = otherLang[lang];
 	const second = title[other] !== titleOf(entry, lang) && title[other];
 	const description = entry.description?.[lang];
-	return html`${second && html`<p class="second" lang="${other}">${second}</p>`}
-<p class="facts"><code>${smallkey}</code> ${texts.typeText(type)}${health && html` <span class="badge">${texts.stateText(health.state)}</span>`}</p>
-${description && html`<p class="description">${description}</p>`}`;
+	return html`<article class="layer">
+<p class="back"><a href="${root}${lang}/"><span aria-hidden="true">← </span>${t("back-to-layers")}</a></p>
+<header class="layerhead"><h1 tabindex="-1">${titleOf(entry, lang)}</h1>
+${second && html`<p class="second" lang="${other}">${second}</p>`}
+<p class="facts"><code>${smallkey}</code> ${typeText(type)}${health && html` <span class="badge">${stateText(health.state)}</span>`}</p>
+${description && html`<p class="description">${description}</p>`}</header>
+<div class="layerbody">
+<div class="mappanel">${withoutScript}</div>
+<div class="aside"><div class="info"></div>
+<section><h2>${t("about-layer")}</h2>
+${layerFacts(entry, context)}</section></div>
+${snippets(entry, context)}</div>
+</article>`;
 }
 
-export function layerFacts(entry: Entry, context: LayerContext, isInTable: boolean): Html {
+/** The map alone, for frames in pages of other sites. */
+export function embedArticle(entry: Entry, { lang, root }: LayerContext, withoutScript: Part = null): Html {
+	const page = root + layerAddress(lang, entry.smallkey);
+	return html`<article class="layer">
+<h1><a href="${page}" target="_blank" rel="noopener">${titleOf(entry, lang)}</a></h1>
+<div class="mappanel">${withoutScript}</div>
+<div class="info"></div>
+</article>`;
+}
+
+function layerFacts(entry: Entry, context: LayerContext): Html {
 	const { lang, root, site } = context;
 	const { t, typeText, dayText } = context.texts;
 	const { smallkey, bounds, changed, address } = entry;
@@ -44,7 +74,9 @@ export function layerFacts(entry: Entry, context: LayerContext, isInTable: boole
 	const host = (host: string) =>
 		html`<a href="${root}${lang}/?${String(new URLSearchParams({ host }))}">${host}</a>`;
 	const sameAddress = address.fr === undefined && html` <span class="note">${t("same-address")}</span>`;
-	const rows: [name: string, ...parts: Part[]][] = [
+	const fragment = (target: string) =>
+		html`<a href="${root}${fragmentPath(target, lang, smallkey)}">${target}</a>`;
+	const rows = factRows([
 		[t("smallkey"), html`<code>${smallkey}</code>`],
 		[t("type"), typeText(entry.type)],
 		[t("health"), ...healthOf(entry, context)],
@@ -52,20 +84,43 @@ export function layerFacts(entry: Entry, context: LayerContext, isInTable: boole
 		[
 			t("last-change"),
 			changed && dayText(new Date(changed.date)),
-			commit && (repository ? link(`${repository}/commit/${changed.commit}`, commit) : commit),
-			changed && repository && link(history, t("its-history")),
+			commit && (repository ? outsideLink(`${repository}/commit/${changed.commit}`, commit) : commit),
+			changed && repository && outsideLink(history, t("its-history")),
 		],
-		[t("service-address"), !isInTable && html`${link(addressOf(entry, lang))}${sameAddress}`],
+		[t("service-address"), html`${outsideLink(addressOf(entry, lang))}${sameAddress}`],
 		[t("service-host"), ...hostsOf(entry).map(host)],
-		[t("service-layers"), !isInTable && layersIn(entry, lang).join(", ")],
+		[t("service-layers"), layersIn(entry, lang).join(", ")],
 		[t("extent"), bounds && t("bounds", ...bounds)],
 		[t("keywords"), keywordsIn(entry, lang).join(", ")],
-	];
-	return html`<dl>
-${rows.map(([name, ...parts]) => {
-	const shown = parts.filter(Boolean).map((part, index) => [index > 0 && ", ", part]);
-	return shown.length > 0 && html`<dt>${name}</dt><dd>${shown}</dd>\n`;
-})}</dl>`;
+		[t("viewers-read"), ...servedTargets(entry, context).map(fragment)],
+	]);
+	return html`<dl>\n${rows}</dl>`;
+}
+
+/** Of a `dl`. Rows without a part are left out. */
+export function factRows(rows: readonly (readonly [name: string, ...parts: Part[]])[]): Html {
+	return html`${rows.map(([name, ...parts]) => {
+		const shown = parts.filter(Boolean).map((part, index) => [index > 0 && ", ", part]);
+		return shown.length > 0 && html`<dt>${name}</dt><dd>${shown}</dd>\n`;
+	})}`;
+}
+
+function servedTargets({ unread }: Entry, { lang, site }: LayerContext) {
+	return site.targets.filter((target) => !unread?.includes(`${target}/${lang}`));
+}
+
+function snippets(entry: Entry, context: LayerContext): Part {
+	const { lang, publicUrl, texts } = context;
+	const targets = servedTargets(entry, context);
+	if (targets.length === 0) return html`<p>${texts.t("viewers-cannot-read")}</p>`;
+	if (publicUrl === "") return null;
+	const boxes = snippetsOf(entry, lang, publicUrl, targets).map(({ name, text }) => {
+		const shown = texts.copyText(name);
+		return html`<details><summary>${shown}</summary>
+<pre role="group" aria-label="${shown}" tabindex="0"><code>${text}</code></pre></details>\n`;
+	});
+	return html`<section class="wide"><h2>${texts.t("copy-as")}</h2>
+${boxes}</section>\n`;
 }
 
 function healthOf(entry: Entry, { lang, texts, site }: LayerContext): Part[] {
@@ -76,11 +131,11 @@ function healthOf(entry: Entry, { lang, texts, site }: LayerContext): Part[] {
 		stateText(stateOf(entry)),
 		health && t("since-week", dayText(new Date(mondayOf(health.since)))),
 		cause && (causeLang === lang ? cause : html`<span lang="${causeLang}">${cause}</span>`),
-		health?.repair && link(repairPulls(site), t("repair-proposed")),
+		health?.repair && outsideLink(repairPulls(site), t("repair-proposed")),
 	];
 }
 
 /** Only the text if the address is neither http nor https. */
-function link(href: string, words = href): Part {
+export function outsideLink(href: string, words = href): Part {
 	return /^https?:/i.test(href) ? html`<a href="${href}" rel="noopener noreferrer">${words}</a>` : words;
 }

@@ -1,4 +1,5 @@
 import { type Lang, langs } from "../../registry/smallkey.ts";
+import type { TargetName } from "../../registry/targets/facts.ts";
 import type { LayerPage } from "../data/entries.ts";
 
 export const listPageNames = ["changes", "health", "publisher"] as const;
@@ -31,6 +32,12 @@ export const pageFolders: readonly string[] = [
 	...langs.flatMap((lang) => [lang, listFolders[lang], ...listPageNames.map((page) => `${lang}/${page}`)]),
 	...["guide", "guide/fr"],
 ];
+
+/** As `targetPath`, whose table would add all renderers to what a page loads. */
+export function fragmentPath(target: TargetName, lang: Lang, smallkey: string): string {
+	const folder = target === "ramp4" || target === "terria" ? target : `${target}/doc`;
+	return `${folder}/${lang}/${encodeURIComponent(smallkey)}`;
+}
 
 export function layerFile(lang: Lang, smallkey: string, page: LayerPage): string {
 	return `${lang}/${page}/${smallkey}.html`;

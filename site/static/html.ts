@@ -46,7 +46,7 @@ export type SiteSettings = CatalogueOptions["site"] & { hasLayerPages: boolean }
 export type Assets = Awaited<ReturnType<typeof makeAssets>>["assets"];
 
 /** To be raised when pages need other settings, or scripts another page: those of an earlier version are not used. */
-export const pagesVersion = 2;
+export const pagesVersion = 3;
 
 /** The content of `pages.json`. */
 export interface PageSettings {

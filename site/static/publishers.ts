@@ -8,7 +8,6 @@ import { textsIn } from "../text/static.ts";
 import { listFile, listFolders } from "./addresses.ts";
 import { frameHtml } from "./frame.ts";
 import { type Html, html, type PageSettings } from "./html.ts";
-import { fragmentLinks } from "./layer-page.ts";
 
 /** Equal titles by smallkey. */
 export function byTitle(entries: readonly Entry[], lang: Lang): Entry[] {
@@ -77,15 +76,12 @@ ${
 }
 
 function rowHtml(entry: Entry, lang: Lang, root: string, { site }: PageSettings): Html {
-	const { targets, hasLayerPages } = site;
-	const { smallkey } = entry;
 	const title = titleOf(entry, lang);
-	const name = hasLayerPages ? html`<a href="${root}${layerAddress(lang, smallkey)}">${title}</a>` : title;
-	const textOf = (target: string, of: Lang) => html`${target}&nbsp;${of}`;
-	const reads = fragmentLinks(entry, targets, root, textOf).map((link) => html` ${link}`);
-	// A layer page shows the address and the fragments itself.
-	const more = !hasLayerPages && html` <span class="address">${addressOf(entry, lang)}</span>${reads}`;
-	return html`<li>${name} <code>${smallkey}</code>${more}</li>\n`;
+	const page = root + layerAddress(lang, entry.smallkey);
+	const name = site.hasLayerPages ? html`<a href="${page}">${title}</a>` : title;
+	// A layer's page shows the address itself.
+	const address = !site.hasLayerPages && html` <span class="address">${addressOf(entry, lang)}</span>`;
+	return html`<li>${name} <code>${entry.smallkey}</code>${address}</li>\n`;
 }
 
 export type Listed = ReturnType<typeof listedEntries>;

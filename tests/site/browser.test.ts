@@ -78,17 +78,17 @@ test("filters work without a text, together with one, and can be taken away", as
 	assert.is(await rows.locator("h2").innerText(), "Rivers 7");
 });
 
-test("a layer's page has both languages, its state, and texts to copy", async ({ page, world }) => {
+test("a layer's page has its title in both languages, its state, and texts to copy", async ({
+	page,
+	world,
+}) => {
 	await page.goto(world.url("en/layer/sick"));
 	await page.getByText("since the week of February 23, 2026").waitFor();
 	await page.getByText("Glaciers du Canada").first().waitFor();
-	const copied = page.locator(".copybox pre");
-	assert.is(await copied.innerText(), world.url("v0.9/doc/en/sick"));
-	const choice = page.getByLabel("For", { exact: true });
-	await choice.selectOption("curl");
-	assert.is(await copied.innerText(), `curl --fail --compressed '${world.url("v0.9/doc/en/sick")}'`);
-	await choice.selectOption("RAMP4");
-	await copied.getByText('"layerType": "ogc-wms"').waitFor();
+	await page.getByText("RAMP 4.0: its service").click();
+	const copied = page.locator("details[open] pre");
+	assert.match(await copied.innerText(), `configServiceURL = "${world.url("v0.9/")}"`);
+	await page.getByRole("button", { name: "Copy: RAMP 4.0" }).waitFor();
 	await page.goto(world.url("en/?layer=not-there"));
 	await page.getByRole("heading", { name: "There is no layer not-there." }).waitFor();
 });

@@ -1,71 +1,28 @@
 import { parse } from "acorn";
 import * as assert from "uvu/assert";
-import { type SnippetLayer, snippetsOf } from "../../../site/data/snippets.ts";
+import { snippetsOf } from "../../../site/data/snippets.ts";
 import { test } from "../../helpers/suite.ts";
 
 const root = "https://layers.example.ca/rcs/";
-const all = ["v0.9", "v1", "v2", "ramp4", "terria"];
+const layer = { smallkey: "a+b=", title: { en: `Say "hi" </script><b>'x'`, fr: "L’été" } };
+const textsOf = (lang: "en" | "fr", targets: string[]) =>
+	new Map(snippetsOf(layer, lang, root, targets).map(({ name, text }) => [name, text]));
 
-function layerOf(type: string, url: string, layers?: string[]): SnippetLayer {
-	const title = { en: `Say "hi" </script><b>'x'`, fr: "L’été" };
-	return { smallkey: "a+b=", type, title, address: { en: url }, ...(layers && { layers: { en: layers } }) };
-}
-
-function textOf(layer: SnippetLayer, name: string, lang: "en" | "fr" = "en"): string | undefined {
-	return snippetsOf(layer, lang, root, all).find((one) => one.name === name)?.text;
-}
-
-const kinds: SnippetLayer[] = [
-	layerOf("wms", "https://maps.example.ca/wms?map=a", ["roads"]),
-	layerOf("ogcWms", "https://maps.example.ca/wms", ["a", "b"]),
-	layerOf("ogcWmts", "https://maps.example.ca/wmts", ["tiles"]),
-	layerOf("feature", "https://maps.example.ca/arcgis/rest/services/x/MapServer/3"),
-	layerOf("esriFeatureServer", "https://maps.example.ca/x/FeatureServer", ["2"]),
-	layerOf("esriMapServer", "https://maps.example.ca/x/MapServer", ["0", "4"]),
-	layerOf("esriImage", "https://maps.example.ca/x/ImageServer"),
-	layerOf("esriTile", "https://maps.example.ca/x/MapServer"),
-];
-
-test("every kind of layer has snippets, and those in JavaScript are whole modules", () => {
-	for (const layer of kinds) {
-		const snippets = snippetsOf(layer, "en", root, all);
-		const names = snippets.map(({ name }) => name);
-		for (const name of ["RAMP 4.0", "FGPV", "GeoView", "Terria", "ArcGIS Maps SDK", "<iframe>"])
-			assert.ok(names.includes(name), `${layer.type}: ${name}`);
-		for (const { name, kind, text } of snippets) {
-			if (kind === "js") parse(text, { ecmaVersion: 2022, sourceType: "module" });
-			if (kind === "json") JSON.parse(text);
-			if (kind === "address") assert.is(new URL(text).href, text, name);
-		}
-	}
+test("each viewer of a served target has a text to copy, which is valid in its language", () => {
+	const texts = textsOf("en", ["v0.9", "v1", "v2", "ramp4", "terria"]);
+	assert.equal([...texts.keys()], ["RAMP 4.0", "RAMP 5", "FGPV", "GeoView", "Terria", "<iframe>"]);
+	for (const name of ["RAMP 4.0", "RAMP 5"]) parse(texts.get(name) ?? "", { ecmaVersion: 2022 });
+	for (const name of ["GeoView", "Terria"]) JSON.parse(texts.get(name) ?? "");
+	assert.equal([...textsOf("en", ["v1"]).keys()], ["RAMP 5", "<iframe>"]);
 });
 
-test("a layer of features is asked by its whole address, one of a map service by its number", () => {
-	const [, , , feature, server, map] = kinds as [SnippetLayer, ...SnippetLayer[]];
-	const own = "https://maps.example.ca/arcgis/rest/services/x/MapServer/3";
-	assert.match(textOf(feature as SnippetLayer, "Leaflet") ?? "", `"url":"${own}"`);
-	assert.match(textOf(server as SnippetLayer, "QGIS (Python)") ?? "", "x/FeatureServer/2'");
-	const asked = layerOf("esriFeatureServer", "https://maps.example.ca/x/FeatureServer?f=json", ["2"]);
-	assert.match(textOf(asked, "QGIS (Python)") ?? "", "x/FeatureServer/2'");
-	const ended = layerOf("wms", "https://maps.example.ca/wms?", ["a"]);
-	assert.match(textOf(ended, "OpenLayers") ?? "", '"https://maps.example.ca/wms"');
-	assert.match(textOf(map as SnippetLayer, "OpenLayers") ?? "", '"LAYERS":"show:0,4"');
-	assert.match(textOf(map as SnippetLayer, "ArcGIS Maps SDK") ?? "", '"sublayers":[{"id":4},{"id":0}]');
-});
-
-test("French snippets have the French address and title; no title ends a script or an attribute", () => {
-	const layer = {
-		...layerOf("wms", "https://m.example.ca/en", ["a"]),
-		address: { en: "https://m.example.ca/en", fr: "https://m.example.ca/fr" },
-		layers: { en: ["roads"], fr: ["routes"] },
-	};
-	assert.match(textOf(layer, "OpenLayers", "fr") ?? "", /example\.ca\/fr".*"routes"/s);
-	assert.match(textOf(layer, "QGIS (Python)", "fr") ?? "", "L’été");
+test("French texts have the French address and title; no title ends an attribute", () => {
+	const terria = JSON.parse(textsOf("fr", ["terria"]).get("Terria") ?? "");
+	assert.equal([terria.name, terria.url], ["L’été", `${root}terria/fr/a%2Bb%3D`]);
 	assert.is(
-		textOf(layer, "<iframe>"),
+		textsOf("en", []).get("<iframe>"),
 		`<iframe src="${root}en/embed/a%2Bb%3D" title="Say &quot;hi&quot; &lt;/script&gt;&lt;b&gt;&#39;x&#39;" width="800" height="600" loading="lazy"></iframe>`,
 	);
-	assert.not.match(textOf(layer, "QGIS (Python)") ?? "", "<");
 });
 
 test.run();

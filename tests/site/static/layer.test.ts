@@ -32,7 +32,7 @@ test("the page of a layer says all in its language, and needs no script", () => 
 	assertWellFormed(html);
 	for (const part of [
 		'<html lang="fr">',
-		"<h1>Rivières</h1>",
+		'<h1 tabindex="-1">Rivières</h1>',
 		'<p class="description">Tous les cours d’eau</p>',
 		'<dt>Inscrite par</dt><dd><a href="../../fr/publisher/office-of-maps">Bureau des cartes</a></dd>',
 		"<dd>4 mars 2026, commit 0123456</dd>",
@@ -52,7 +52,7 @@ test("a name of a service with markup is shown as text", () => {
 	assertWellFormed(html);
 	assert.not.match(html, "<script>alert");
 	assert.not.match(html, "<b>rivers");
-	assert.match(html, "<h1>Rivers &lt;script&gt;alert(1)&lt;/script&gt;</h1>");
+	assert.match(html, '<h1 tabindex="-1">Rivers &lt;script&gt;alert(1)&lt;/script&gt;</h1>');
 });
 
 test("the page for frames has the map, its title and the address of the layer's page, and nothing else", () => {
