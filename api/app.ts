@@ -119,7 +119,7 @@ const literalPath = /^(?!\/\/)(?:\/(?!(?:\.|%2e){1,2}(?:\/|$))[\w!$%&'()*+,.:;=@
 function routeWrite(method: string, target: string, basePath: string): Route {
 	if (target.includes("?")) return refusedPath(400, problemAt("path", "query"));
 	if (target.length > basePath.length + maxWritePathLength)
-		return refusedPath(400, problemAt("path", "path-length", maxWritePathLength));
+		return refusedPath(400, problemAt("path", "maxLength", maxWritePathLength));
 	if (!literalPath.test(target)) return refusedPath(400, problemAt("path", "path-characters"));
 	const path = target.startsWith(basePath) ? target.slice(basePath.length) : "";
 	const matches = writeRoutes.filter((route) => route.path.test(path));

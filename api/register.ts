@@ -8,7 +8,7 @@ import {
 	serviceTypeOf,
 } from "../registry/registration.ts";
 import { descriptionPath, type Lang, langs, layerPath } from "../registry/smallkey.ts";
-import { type Problem, problemAt, type TextCode } from "../registry/texts.ts";
+import { type Problem, problemAt, shownValue, type TextCode, textOf } from "../registry/texts.ts";
 import { isObject } from "../registry/untrusted-text.ts";
 import { blobId, matchesEtag } from "../store/hashes.ts";
 import { type Edit, type Edits, isRefusal, type Layer, type Reader, type Refusal } from "../store/store.ts";
@@ -32,10 +32,7 @@ const statusOf: Readonly<Partial<Record<TextCode, number>>> = {
 
 function refusalOf(problems: readonly Problem[]): Refusal {
 	const [first] = problems as [Problem, ...Problem[]];
-	const errors = problems.map((problem) =>
-		problem.code === "size" ? problemAt("", "size-of-document", ...problem.values) : problem,
-	);
-	return { status: statusOf[first.code] ?? 400, errors };
+	return { status: statusOf[first.code] ?? 400, errors: [...problems] };
 }
 
 function parseRegister(smallkey: string, body: Uint8Array, sender: Who): RequestedChange | Refusal {
@@ -96,6 +93,10 @@ export function parseStored(layer: Layer | null): Registration | null {
 	return layer && parseRegistration(new TextEncoder().encode(layer.registration), "stored").registration;
 }
 
+function wrongType(place: string, type: "an-object" | "an-integer", value: unknown): Problem {
+	return problemAt(place, "type", textOf(type), shownValue(value));
+}
+
 type Members = Readonly<Record<string, unknown>>;
 type Update = Readonly<Partial<Record<Lang | "whole", Members>>>;
 
@@ -103,8 +104,8 @@ function updateParser(kind: "any layer" | "features", updateOf: (members: Member
 	return (smallkey: string, body: Uint8Array, sender: Who): RequestedChange | Refusal => {
 		const { value, problems } = parseJson(body);
 		if (problems.length > 0) return refusalOf(problems);
-		if (!isObject(value)) return refusalOf([problemAt("document", "object")]);
-		if (Object.keys(value).length === 0) return refusalOf([problemAt("document", "members")]);
+		if (!isObject(value)) return refusalOf([wrongType("document", "an-object", value)]);
+		if (Object.keys(value).length === 0) return refusalOf([problemAt("document", "minProperties")]);
 		const update = updateOf(value);
 		if ("code" in update) return refusalOf([update]);
 		const judged = judgeWritten(smallkey, sender);
@@ -113,8 +114,8 @@ function updateParser(kind: "any layer" | "features", updateOf: (members: Member
 }
 
 const parseUpdate = updateParser("any layer", ({ en = {}, fr = {}, ...whole }) => {
-	if (!isObject(en)) return problemAt("/en", "object");
-	return isObject(fr) ? { en, fr, whole } : problemAt("/fr", "object");
+	if (!isObject(en)) return wrongType("/en", "an-object", en);
+	return isObject(fr) ? { en, fr, whole } : wrongType("/fr", "an-object", fr);
 });
 
 const parseUpdateFeature = updateParser("features", (members) => {
@@ -127,7 +128,7 @@ const parseUpdateFeature = updateParser("features", (members) => {
 const parseSimplify = updateParser("features", ({ factor, user: _user, ...unknown }) => {
 	const [name] = Object.keys(unknown);
 	if (name !== undefined) return problemAt(`/${name}`, "additionalProperties");
-	if (!Number.isInteger(factor)) return problemAt("/factor", "whole-number");
+	if (!Number.isInteger(factor)) return wrongType("/factor", "an-integer", factor);
 	const offset = { max_allowable_offset: factor };
 	return { en: offset, fr: offset };
 });
@@ -227,8 +228,7 @@ function judgeConditions(
 ): Refusal | null {
 	const unmet = (header: string, text: string): Refusal => {
 		const values = [text.slice(0, maxShownLength), smallkey];
-		const code = etag === null ? "condition-none" : "condition";
-		return { status: 412, errors: [problemAt(header, code, ...values, etag ?? "")] };
+		return { status: 412, errors: [problemAt(header, "condition", ...values, etag ?? textOf("nothing"))] };
 	};
 	if (ifMatch !== "" && (etag === null || !matchesEtag(ifMatch, etag))) return unmet("If-Match", ifMatch);
 	if (ifNoneMatch !== "" && etag !== null && matchesEtag(ifNoneMatch, etag))

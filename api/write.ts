@@ -149,7 +149,7 @@ async function refuseForGood(
 }
 
 function refuseLimited(which: "address" | "sender", waitSeconds: number): Reply {
-	const errors = [problemAt("", `limit-${which}`, waitSeconds)];
+	const errors = [problemAt("", "limit", waitSeconds)];
 	return refuseWrite({ status: 429, errors, reason: `limit of the ${which}`, retryAfter: waitSeconds });
 }
 

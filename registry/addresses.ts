@@ -70,6 +70,13 @@ export function withoutRequest(address: string): string {
 /** No WMS answers at ArcGIS's REST interface. */
 const arcgisRest = /\/rest\/services\/.*\/(?:MapServer|FeatureServer)(?:\/\d{1,9})?\/?$/i;
 
+/** Whose addresses are those of a MapServer or FeatureServer, or of a layer in it. */
+export const arcgisKinds: ReadonlySet<string> = new Set([
+	"esriFeature",
+	"esriMapServer",
+	"esriFeatureServer",
+]);
+
 /**
  * Why no viewer can draw the layer from an address of another kind of service. Null where this is uncertain:
  * it may be a proxy's address. `type` as version 2.0 names it.
@@ -77,12 +84,12 @@ const arcgisRest = /\/rest\/services\/.*\/(?:MapServer|FeatureServer)(?:\/\d{1,9
 export function kindProblem(url: URL, type: string): Text | null {
 	if (type === "ogcWms") {
 		if (!arcgisRest.test(url.pathname) || asksForWms(url)) return null;
-		return textOf("kind-wms");
+		return textOf("kind-other");
 	}
 	const operation = type.startsWith("esri") ? operationOf(url) : null;
 	if (operation) return textOf("kind-operation", operation.operation, operation.address);
-	if (type !== "esriFeature" && type !== "esriMapServer" && type !== "esriFeatureServer") return null;
-	if (/\/WMSServer\/?$/i.test(url.pathname) || asksForWms(url)) return textOf("kind-arcgis");
+	if (!arcgisKinds.has(type)) return null;
+	if (/\/WMSServer\/?$/i.test(url.pathname) || asksForWms(url)) return textOf("kind-other");
 	const match = arcgisPath.exec(url.pathname);
 	if (!match) return null;
 	const [, server, layer] = match;

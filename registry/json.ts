@@ -46,10 +46,10 @@ export function parseJson(bytes: Uint8Array): { value: unknown; problems: Proble
 	try {
 		text = decoder.decode(bytes);
 	} catch {
-		return refused(problemAt("", "utf-8"));
+		return refused(problemAt("document", "utf-8"));
 	}
-	if (text.startsWith("\ufeff")) return refused(problemAt("", "byte-order-mark"));
-	if (isNestedBeyond(text, maxDepth)) return refused(problemAt("", "depth", maxDepth));
+	if (text.startsWith("\ufeff")) return refused(problemAt("document", "utf-8"));
+	if (isNestedBeyond(text, maxDepth)) return refused(problemAt("document", "depth", maxDepth));
 	let value: unknown;
 	try {
 		value = JSON.parse(text);
@@ -72,13 +72,24 @@ function isPlainlyWritten(text: string, value: unknown): boolean {
 
 const strictly = { disallowComments: true };
 
+const missingSigns: Readonly<Partial<Record<string, string>>> = {
+	ColonExpected: '":"',
+	CommaExpected: '","',
+	CloseBraceExpected: '"}"',
+	CloseBracketExpected: '"]"',
+};
+
 function syntaxError(text: string): Problem {
 	let first: Problem | undefined;
 	const onError = (error: number, _offset: number, _length: number, line: number, column: number) => {
-		first ??= problemAt("", "json", line + 1, column + 1, textOf(printParseErrorCode(error) as TextCode));
+		const sign = missingSigns[printParseErrorCode(error)];
+		const place = [line + 1, column + 1] as const;
+		first ??= sign
+			? problemAt("document", "json-missing", ...place, sign)
+			: problemAt("document", "json", ...place);
 	};
 	visit(text, { onError }, strictly);
-	return first ?? problemAt("", "json-unknown");
+	return first ?? problemAt("document", "json", 1, 1);
 }
 
 function ambiguities(text: string): Problem[] {
@@ -91,7 +102,7 @@ function ambiguities(text: string): Problem[] {
 		onObjectProperty: (name, _offset, _length, _line, _column, path) => {
 			if (scopes.at(-1)?.has(name)) add([...path(), name], "repeated-name");
 			scopes.at(-1)?.add(name);
-			if (!name.isWellFormed()) add(path(), "lone-name");
+			if (!name.isWellFormed()) add(path(), "lone-surrogate");
 		},
 		onLiteralValue: (value, _offset, _length, _line, _column, path) => {
 			if (typeof value === "string" && !value.isWellFormed()) add(path(), "lone-surrogate");

@@ -13,7 +13,7 @@ import {
 	parseLayerPath,
 	parseSmallkey,
 } from "./smallkey.ts";
-import { type Problem, problemAt, type Rules, textIn, textOf } from "./texts.ts";
+import { type Problem, problemAt, type Rules, textIn } from "./texts.ts";
 import { groupBy, visible } from "./untrusted-text.ts";
 
 export interface LayerFile {
@@ -119,9 +119,8 @@ function judgeContent(edit: EditedFile, name: ReturnType<typeof parseLayerPath>,
 	// Only reviewers read other files: a wrong one must not stop layers from being served.
 	if (!("bytes" in edit) || (rules === "stored" && isOtherFile(path))) return {};
 	const { bytes } = edit;
-	if (kind !== "file")
-		return { problems: [problemAt("", "plain-file", textOf(kind === "symlink" ? kind : "submodule"))] };
-	if (bytes.length > maxBytesOf(path)) return { problems: [problemAt("", "size", maxBytesOf(path))] };
+	if (kind !== "file") return { problems: [problemAt("", "plain-file")] };
+	if (bytes.length > maxBytesOf(path)) return { problems: [problemAt("document", "size", maxBytesOf(path))] };
 	if (path === ownersPath) return { problems: parseOwners(bytes).problems };
 	if (isOtherFile(path)) return { problems: parseJson(bytes).problems };
 	if (!name) return {};
@@ -202,7 +201,7 @@ function spellingsIn(paths: Iterable<string>): Map<string, string[]> {
 function judgeSender(sender: Exclude<Who, string>, files: readonly JudgedFile[]): FileProblem[] {
 	const smallkeys = new Set(files.flatMap(({ name }) => (name ? [name.smallkey] : [])));
 	const foreign = [...smallkeys].filter((smallkey) => !mayChange(sender, smallkey));
-	const globs = sender.smallkeys?.join(" ") || textOf("none");
+	const globs = sender.smallkeys?.join(" ") || "—";
 	return foreign.map((smallkey) => {
 		return { file: layerPath(smallkey), ...problemAt("smallkey", "owner", sender.id, globs, smallkey) };
 	});

@@ -45,7 +45,7 @@ const maxOwnersBytes = 1024 * 1024;
 export function parseOwners(bytes?: Uint8Array | null): { owners: Owners | null; problems: Problem[] } {
 	if (!bytes) return { owners: null, problems: [] };
 	if (bytes.length > maxOwnersBytes)
-		return { owners: null, problems: [problemAt("", "size-of-document", maxOwnersBytes)] };
+		return { owners: null, problems: [problemAt("document", "size", maxOwnersBytes)] };
 	const parsed = parseJson(bytes);
 	const invalid =
 		parsed.problems.length === 0 ? listProblems(schemaProblems(validateOwners, parsed.value)) : [];

@@ -2,10 +2,12 @@ import type { FromSchema } from "json-schema-to-ts";
 import {
 	addressesOf,
 	addressProblems,
+	arcgisKinds,
 	arcgisPath,
 	isBlockedOn,
 	kindProblem,
 	withoutForm,
+	withoutRequest,
 } from "./addresses.ts";
 import { parseJson } from "./json.ts";
 import { registration1, registration2 } from "./schemas/registration.ts";
@@ -113,7 +115,7 @@ export function parseRegistration(
 ): { registration: Registration | null; problems: Problem[] } {
 	const refused = (...problems: Problem[]) => ({ registration: null, problems });
 	if (bytes.length > maxRegistrationBytes)
-		return refused(problemAt("", "document-size", maxRegistrationBytes, bytes.length));
+		return refused(problemAt("document", "size", maxRegistrationBytes));
 	const { value, problems } = parseJson(bytes);
 	if (problems.length > 0) return refused(...problems);
 	const { version } = (value ?? {}) as { version?: unknown };
@@ -128,7 +130,9 @@ export function parseRegistration(
 /** The stored form has a line for each member and entry, and may become too large to be read again. */
 export function storedSizeProblem(registration: Registration): Problem | null {
 	const { length } = new TextEncoder().encode(canonicalText(registration));
-	return length <= maxRegistrationBytes ? null : problemAt("", "stored-size", maxRegistrationBytes, length);
+	return length <= maxRegistrationBytes
+		? null
+		: problemAt("document", "stored-size", maxRegistrationBytes, length);
 }
 
 function* oddities(address: string, url: URL, type: string): Generator<Text> {
@@ -136,15 +140,9 @@ function* oddities(address: string, url: URL, type: string): Generator<Text> {
 	const problem = kindProblem(url, type);
 	if (problem) yield problem;
 	else if (!arcgisPath.test(url.pathname)) {
-		if (type === "esriFeature") yield textOf("odd-feature");
-		if (type === "esriMapServer" || type === "esriFeatureServer") yield textOf("odd-service");
+		if (arcgisKinds.has(type)) yield textOf("odd-arcgis");
 	}
-	if (type === "ogcWms" && url.search !== "") {
-		const names = [...url.searchParams.keys()].map((name) => name.toUpperCase());
-		yield textOf(names.includes("SERVICE") || names.includes("REQUEST") ? "query-request" : "query-lost");
-	}
-	if (type === "ogcWms" && url.search === "" && /\?(?:#|$)/.test(address)) yield textOf("query-empty");
-	if (type.startsWith("esri")) yield* oddQuery(address, url);
+	if (type === "ogcWms" || type.startsWith("esri")) yield* oddQuery(address, url, type === "ogcWms");
 	if (url.hash !== "") yield textOf("fragment");
 	const host = url.hostname.replace(/^\[|\]$/g, "");
 	const isLocal = host === "localhost" || host.endsWith(".localhost");
@@ -152,11 +150,12 @@ function* oddities(address: string, url: URL, type: string): Generator<Text> {
 	if (isBlockedOn("", url.href)) yield textOf("not-https");
 }
 
-function* oddQuery(address: string, { search }: URL): Generator<Text> {
-	const kept = withoutForm(address).split("?")[1] ?? "";
-	if (search !== "" && kept === "") yield textOf("query-harmless");
+function* oddQuery(address: string, { search }: URL, isWms: boolean): Generator<Text> {
+	const [sent = ""] = address.split("#");
+	const kept = (isWms ? withoutRequest(sent) : withoutForm(sent)).split("?")[1] ?? "";
 	const names = [...new Set(new URLSearchParams(kept).keys())];
-	if (names.some((name) => name.toLowerCase() === "token")) yield textOf("query-token");
+	if (kept === "" && (search !== "" || (isWms && sent.endsWith("?")))) yield textOf("query-left-out");
+	else if (isWms && kept !== "") yield textOf("query-lost");
 	else if (names.length > 0) yield textOf("query-kept", names.map(shownValue).join(", "));
 }
 

@@ -73,7 +73,7 @@ export function listProblems(all: readonly LazyProblem[]): Problem[] {
 		problems.push(problem);
 	}
 	const hidden = all.length - problems.length;
-	if (hidden > 0) problems.push(problemAt("", hidden === 1 ? "more-problems-one" : "more-problems", hidden));
+	if (hidden > 0) problems.push(problemAt("document", "more-problems", hidden));
 	return problems;
 }
 
@@ -94,7 +94,7 @@ export function pointerOf(path: readonly (string | number)[]): string {
 /** JSON of at most 80 characters, without the credentials of an address. */
 export function shownValue(value: unknown): string | Text {
 	if (value === undefined) return textOf("nothing");
-	if (Array.isArray(value)) return value.length === 0 ? "[]" : textOf("a-list");
+	if (Array.isArray(value)) return value.length === 0 ? "[]" : textOf("an-array");
 	if (typeof value === "object" && value !== null) return textOf("an-object");
 	if (typeof value !== "string") return String(value);
 	const isLong = value.length > maxSearchedLength;
@@ -112,13 +112,14 @@ type Params = Record<string, unknown>;
 /** For keywords that are the code of their text: its first value; the second one is the wrong value. */
 const valuesOf: Readonly<Record<string, (params: Params) => string | number | Text>> = {
 	required: () => "",
+	additionalProperties: () => "",
 	minLength: () => "",
 	enum: ({ allowedValues }) => oneOf(allowedValues as string[]),
 	type: ({ type }) => textOf(`${/^[aeiou]/.test(String(type)) ? "an" : "a"}-${type}` as TextCode),
 	maxLength: ({ limit }) => limit as number,
 	minimum: ({ limit }) => limit as number,
-	minItems: ({ limit }) => counted(limit),
-	maxItems: ({ limit }) => counted(limit),
+	minItems: ({ limit }) => limit as number,
+	maxItems: ({ limit }) => limit as number,
 };
 
 /**
@@ -153,46 +154,8 @@ function placeOf({ instancePath, params, propertyName }: ErrorObject): string {
 
 function ruleOf(error: ErrorObject): Text {
 	const { keyword, params, data, parentSchema } = error;
-	if (keyword === "additionalProperties") return unknownMember(error);
 	const value = shownValue(keyword === "discriminator" ? params.tagValue : data);
 	const first = valuesOf[keyword];
 	if (first) return textOf(keyword as TextCode, first(params), value);
 	return textOf((parentSchema?.code ?? keyword) as TextCode, value);
-}
-
-/** `lyer` for `layer`, `url` for `service_url`. */
-function unknownMember({ params, parentSchema }: ErrorObject): Text {
-	const names = Object.keys((parentSchema?.properties ?? {}) as object);
-	const name = String((params as Params).additionalProperty);
-	const isPart = (candidate: string) => candidate.split("_").includes(name.toLowerCase());
-	const nearest = nearestName(name, names) ?? names.find(isPart) ?? null;
-	return nearest === null ? textOf("additionalProperties") : textOf("misspelt", nearest);
-}
-
-function counted(limit: unknown): Text {
-	return limit === 1 ? textOf("entries-one") : textOf("entries", limit as number);
-}
-
-export function nearestName(name: string, names: Iterable<string>): string | null {
-	if (name.length > 64) return null;
-	let nearest: string | null = null;
-	let least = name.length < 5 ? 2 : 3;
-	for (const candidate of names) {
-		const edits = editsBetween(name.toLowerCase(), candidate.toLowerCase());
-		if (edits < least) [nearest, least] = [candidate, edits];
-	}
-	return nearest;
-}
-
-function editsBetween(from: string, to: string): number {
-	let row = Array.from({ length: to.length + 1 }, (_, column) => column);
-	for (let line = 1; line <= from.length; line += 1) {
-		const next = [line];
-		for (let column = 1; column <= to.length; column += 1) {
-			const changed = (row[column - 1] ?? 0) + (from[line - 1] === to[column - 1] ? 0 : 1);
-			next.push(Math.min(changed, (row[column] ?? 0) + 1, (next[column - 1] ?? 0) + 1));
-		}
-		row = next;
-	}
-	return row[to.length] ?? 0;
 }

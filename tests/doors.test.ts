@@ -110,7 +110,7 @@ const ask: Record<Door, (files: Files, scene: Scene, sender: string) => Promise<
 };
 
 const two = (text: string): Files => ({ "layers/tw/two.json": text });
-const notPlain = "must be a plain file, not a symlink";
+const notPlain = "must be a plain file";
 const noDescription = "must be a service description, as npx fragment-publisher harvest writes it";
 const wholeService = feature.replace("MapServer/1", "MapServer");
 
@@ -121,11 +121,11 @@ const rows: [what: string, doors: string, files: Files, ...problems: string[]][]
 	["a new key that Windows keeps for a device", "PUT push review validate batch", { "layers/au/Aux.json": wms("two") }, "smallkey: Aux is a name that Windows keeps for a device: no clone there could check it out"],
 	["such a key, stored before that rule", "build", { "layers/au/Aux.json": wms("two") }],
 	["a rename in case only", "push review", { "layers/on/one.json": null, "layers/on/One.json": wms("one") }, "smallkey: One differs only in case from one, which the same change removes: maps that read one lose it"],
-	["a name without a visible character", "PUT update push review validate batch", { "layers/on/one.json": wms("one").replace('"layer"', '"service_name":" ","layer"') }, '/en/service_name: must have a visible character and no control characters, such as line breaks, or be empty, not " "'],
+	["a name without a visible character", "PUT update push review validate batch", { "layers/on/one.json": wms("one").replace('"layer"', '"service_name":" ","layer"') }, '/en/service_name: must be visible text on one line, or empty, not " "'],
 	["an address of another kind of service", "batch", two(wholeService), "/en/service_url: must end with the number of one layer: …/MapServer is a whole service"],
 	["such an address, stored before that rule", "build", two(wholeService)],
 	["a body of 70 kB", "PUT", two(wms("two").padEnd(70_000)), "the body must have at most 65536 bytes"],
-	["a file of 70 kB", "push", two(wms("two").padEnd(70_000)), "must have at most 65536 bytes"],
+	["a file of 70 kB", "push", two(wms("two").padEnd(70_000)), "the document: must have at most 65536 bytes"],
 	["a file in another folder", "validate", { "layers/xy/two.json": wms("two") }, "must be at layers/tw/two.json"],
 	["a symbolic link", "batch review", { "layers/tw/two.json": { link: "/etc/passwd" } }, notPlain],
 	["a service description of another form", "push review", { "layers/fe/feature.service.json": '{"en":1}' }, noDescription],

@@ -1,6 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { nearestName } from "../../registry/texts.ts";
 import { ifThereSync } from "../../store/files/files.ts";
 import { type Environment, readGitHub, readServing, Variables } from "../configuration.ts";
 import { parseTrustedProxies, type TrustedProxies } from "../node/address.ts";
@@ -63,6 +62,30 @@ export function settingNames(more: readonly ReadSettings[], env: Environment = {
 	readCore(variables, env);
 	for (const read of more) read(variables);
 	return new Set([...variables.names, "SENDERS"]);
+}
+
+function nearestName(name: string, names: Iterable<string>): string | null {
+	if (name.length > 64) return null;
+	let nearest: string | null = null;
+	let least = name.length < 5 ? 2 : 3;
+	for (const candidate of names) {
+		const edits = editsBetween(name.toLowerCase(), candidate.toLowerCase());
+		if (edits < least) [nearest, least] = [candidate, edits];
+	}
+	return nearest;
+}
+
+function editsBetween(from: string, to: string): number {
+	let row = Array.from({ length: to.length + 1 }, (_, column) => column);
+	for (let line = 1; line <= from.length; line += 1) {
+		const next = [line];
+		for (let column = 1; column <= to.length; column += 1) {
+			const changed = (row[column - 1] ?? 0) + (from[line - 1] === to[column - 1] ? 0 : 1);
+			next.push(Math.min(changed, (row[column] ?? 0) + 1, (next[column - 1] ?? 0) + 1));
+		}
+		row = next;
+	}
+	return row[to.length] ?? 0;
 }
 
 export function misspeltSettings(env: Environment, more: readonly ReadSettings[]): string[] {

@@ -1,5 +1,5 @@
 import { fieldNamed } from "../../registry/description.ts";
-import { type Cause, type CauseCode, causeOf } from "../../registry/health.ts";
+import { type Cause, causeOf } from "../../registry/health.ts";
 import type { LangEntry, Registration } from "../../registry/registration.ts";
 import { langs } from "../../registry/smallkey.ts";
 import { isGroup, leavesOf } from "../../site/service/arcgis.ts";
@@ -106,15 +106,15 @@ function typeNotes(
 	const wrong: Wrong[] = [];
 	if (infoType && !layer.queryable) wrong.push(["feature_info_type", causeOf("no-query", quote(name))]);
 	else if (infoType && !offers(featureInfoFormats, infoType))
-		wrong.push(["feature_info_type", notOffered("no-query-format", infoType, featureInfoFormats)]);
+		wrong.push(["feature_info_type", notOffered(infoType, featureInfoFormats)]);
 	// A service whose capabilities name no legend may still have one, so that is not wrong.
 	if (legendType && allLegends.length > 0 && !offers(allLegends, legendType))
-		wrong.push(["legend_format", notOffered("no-legend-format", legendType, allLegends)]);
+		wrong.push(["legend_format", notOffered(legendType, allLegends)]);
 	return wrong;
 }
 
-function notOffered(code: CauseCode, type: string, formats: readonly string[]): Cause {
-	return causeOf(code, type, quote(formats.join(", ")));
+function notOffered(type: string, formats: readonly string[]): Cause {
+	return causeOf("no-format", type, quote(formats.join(", ")));
 }
 
 function offers(formats: readonly string[], type: string): boolean {
@@ -129,14 +129,10 @@ async function checkArcgis({ type, address, listed, isWhole }: Service, ask: Ask
 	const ids = new Set<unknown>([...layers, ...tables].map(({ id }) => id));
 	// A MapServer draws a whole group as one picture.
 	const groups = type === "esriFeatureServer" ? layers.filter(isGroup) : [];
-	const odd = new Map<unknown, CauseCode>([
-		...tables.map(({ id }) => [id, "table"] as const),
-		...groups.map(({ id }) => [id, "group-entry"] as const),
-	]);
-	const notes = listed.flatMap((name, at): Wrong[] => {
-		const code = odd.get(name);
-		return code ? [[inList(at), causeOf(code, String(name))]] : [];
-	});
+	const odd = new Set<unknown>([...tables, ...groups].map(({ id }) => id));
+	const notes = listed.flatMap((name, at): Wrong[] =>
+		odd.has(name) ? [[inList(at), causeOf("table", String(name))]] : [],
+	);
 	const missing = missingIn(listed, (at) => ids.has(listed[at]), ids.size);
 	return [...missing, ...notes];
 }

@@ -96,14 +96,14 @@ export function recordsRoutes(catalogue: Catalogue, search = createSearch()): Ot
 		if (part.startsWith(`${items}/`)) {
 			const smallkey = parseSmallkey(decodeSegment(part.slice(items.length + 1)) ?? "");
 			const entry = smallkey === null ? null : await catalogue.entries.find(smallkey);
-			if (!entry) return problem(404, problemAt("", "no-such-layer"));
+			if (!entry) return problem(404, problemAt("", "no-file"));
 			const { links, ...record } = recordOf(entry, site);
 			const self = geoJson("self", `${api}${items}/${encodeURIComponent(entry.smallkey)}`);
 			const all = [self, json("collection", `${api}collections/layers`), ...links];
 			return jsonReply({ ...record, links: all }, ifNoneMatch, geoJsonType);
 		}
 		const page = pageOf(part, site, api);
-		return page ? jsonReply(page, ifNoneMatch) : problem(404, problemAt("", "no-resource"));
+		return page ? jsonReply(page, ifNoneMatch) : problem(404, problemAt("", "no-file"));
 	}
 
 	async function answerItems(query: string, site: string, api: string, question: Question): Promise<Reply> {

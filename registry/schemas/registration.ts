@@ -10,11 +10,9 @@ export const registration = document("registration", "Registration of a map laye
 	else: { $ref: "registration-1.schema.json" },
 });
 
-function onlyOf(type: "wms" | "feature") {
-	return { not: {}, code: `only-${type}` } as const;
-}
+const otherType = { not: {}, code: "other-type" } as const;
 
-const withoutLayer = { properties: { layer: onlyOf("wms") } } as const;
+const withoutLayer = { properties: { layer: otherType } } as const;
 
 export const registration1 = document("registration-1", "Registration of a map layer, version 1.x", {
 	description,
@@ -40,9 +38,8 @@ export const registration1 = document("registration-1", "Registration of a map l
 				description: "Other addresses for the readers of one target: one address may not suit all viewers.",
 				type: "object",
 				minProperties: 1,
-				code: "no-target",
-				propertyNames: { pattern: "^v2$", code: "target-name" },
 				properties: { v2: ref("overrides") },
+				additionalProperties: false,
 			},
 		},
 	),
@@ -83,22 +80,20 @@ export const registration1 = document("registration-1", "Registration of a map l
 		),
 		wms: {
 			required: ["layer"],
-			properties: { display_field: onlyOf("feature"), max_allowable_offset: onlyOf("feature") },
+			properties: { display_field: otherType, max_allowable_offset: otherType },
 		},
-		feature: { properties: { layer: onlyOf("wms"), feature_info_type: onlyOf("wms") } },
+		feature: { properties: { layer: otherType, feature_info_type: otherType } },
 		featureTargets: { properties: { v2: { properties: { en: withoutLayer, fr: withoutLayer } } } },
 		overrides: {
 			description: "What is different for one target, in either language or both.",
 			type: "object",
 			minProperties: 1,
-			code: "no-language",
 			properties: { en: ref("override"), fr: ref("override") },
 			additionalProperties: false,
 		},
 		override: {
 			type: "object",
 			minProperties: 1,
-			code: "no-override",
 			properties: { service_url: ref("address"), layer: { minLength: 1, ...ref("text") } },
 			additionalProperties: false,
 		},

@@ -1,6 +1,6 @@
 import { isVersion2, type Registration } from "../registration.ts";
 import { type Lang, langs } from "../smallkey.ts";
-import { type Problem, problemAt, textOf } from "../texts.ts";
+import { type Problem, problemAt } from "../texts.ts";
 import {
 	type FragmentSettings,
 	type LayerFacts,
@@ -72,8 +72,7 @@ export function readableAt(
 			["no-form-yet", unread.filter(isLater)],
 		] as const;
 		for (const [code, layers] of groups) {
-			const [first, second] = layers.map(({ lang }) => lang);
-			const where = first && second ? textOf("and", first, second) : first;
+			const where = layers.map(({ lang }) => lang).join(", ");
 			if (where) warnings.push(problemAt("", code, target, where));
 		}
 	}

@@ -7,28 +7,19 @@ import { textsByLang } from "./filled.ts";
 export const causes = /* @__PURE__ */ textsByLang({
 	// The way to the service.
 	"name-unknown": ["its name does not resolve", "son nom d’hôte est introuvable"],
-	"name-unknown-now": ["its name does not resolve now", "son nom d’hôte est introuvable pour l’instant"],
 	refused: ["refuses the connection", "refuse la connexion"],
 	"broken-off": ["closes the connection early", "ferme la connexion avant la fin"],
 	unreachable: ["cannot be reached", "ne peut pas être joint"],
-	network: [
-		"cannot be reached, or closes the connection early",
-		"ne peut pas être joint, ou ferme la connexion avant la fin",
-	],
 	"connect-slow": ["does not accept a connection in time", "n’accepte pas de connexion à temps"],
-	"certificate-expired": ["has a certificate that has expired", "a un certificat expiré"],
-	"certificate-unsigned": [
-		"has a certificate that no known authority signed",
-		"a un certificat qu’aucune autorité connue n’a signé",
+	certificate: [
+		"has a certificate that is expired, of another name or not of a known authority",
+		"a un certificat expiré, d’un autre nom ou d’une autorité inconnue",
 	],
-	"certificate-other": ["has a certificate of another name", "a un certificat d’un autre nom"],
 	moved: ["redirects permanently to another address", "redirige en permanence vers une autre adresse"],
-	"redirects-many": ["redirects more than {0} times", "redirige plus de {0} fois"],
-	"redirects-long": [
-		"redirects to an address of over {0} characters",
-		"redirige vers une adresse de plus de {0} caractères",
+	redirects: [
+		"redirects too often, or to an unusable address",
+		"redirige trop souvent, ou vers une adresse inutilisable",
 	],
-	"redirects-nowhere": ["redirects to an invalid address", "redirige vers une adresse invalide"],
 	slow: ["did not answer completely within {0} s", "n’a pas répondu entièrement en {0} s"],
 	large: ["answers with more than {0} bytes", "répond par plus de {0} octets"],
 	protocol: [
@@ -55,16 +46,8 @@ export const causes = /* @__PURE__ */ textsByLang({
 	// The answer.
 	status: ["answers with status {0}", "répond par le statut {0}"],
 	"arcgis-error": ["answers with ArcGIS error {0}: {1}", "répond par l’erreur ArcGIS {0} : {1}"],
-	"arcgis-uncoded": [
-		"answers with ArcGIS error without a code: {0}",
-		"répond par une erreur ArcGIS sans code : {0}",
-	],
+	"not-arcgis": ["does not answer as ArcGIS does", "ne répond pas comme ArcGIS"],
 	exception: ["answers with an exception: {0}", "répond par une exception : {0}"],
-	"not-arcgis-layer": ["does not answer as an ArcGIS layer does", "ne répond pas comme une couche ArcGIS"],
-	"not-arcgis-service": [
-		"does not answer as an ArcGIS service does",
-		"ne répond pas comme un service ArcGIS",
-	],
 	"not-ogc": ["does not answer as a {0} does", "ne répond pas comme un {0}"],
 	cut: ["answers with incomplete capabilities", "répond par des capacités incomplètes"],
 	"no-list": ["has no list of layers", "n’a pas de liste de couches"],
@@ -93,7 +76,7 @@ export const causes = /* @__PURE__ */ textsByLang({
 		"is a group layer: register one of the layers in it",
 		"est un groupe de couches : inscrivez une des couches qui s’y trouvent",
 	],
-	"other-type": ["is no feature layer, but: {0}", "n’est pas une couche d’entités, mais : {0}"],
+	"other-kind": ["is of another kind: {0}", "est d’une autre sorte : {0}"],
 	"whole-service": [
 		"is a whole service: the address must end with the number of one layer",
 		"est un service entier : l’adresse doit se terminer par le numéro d’une couche",
@@ -102,16 +85,14 @@ export const causes = /* @__PURE__ */ textsByLang({
 		"answers with features: the address must be that of the layer, without /query",
 		"répond par des entités : l’adresse doit être celle de la couche, sans /query",
 	],
-	"other-service": ["is no service of layers, but: {0}", "n’est pas un service de couches, mais : {0}"],
 	"no-tiles": [
 		"has no tiles: its pictures are drawn for each map",
 		"n’a pas de tuiles : ses images sont dessinées pour chaque carte",
 	],
 	"no-image-service": ["is no ImageServer", "n’est pas un ImageServer"],
-	table: ["has a table as {0}, which no map shows", "a une table comme {0}, qu’aucune carte n’affiche"],
-	"group-entry": [
-		"has a group as {0}, which is not drawn by itself",
-		"a un groupe comme {0}, qui n’est pas dessiné seul",
+	table: [
+		"has a table or a group as {0}, which is not drawn",
+		"a une table ou un groupe comme {0}, qui n’est pas dessiné",
 	],
 	"no-service": [
 		"is no whole service: the address must end with MapServer or FeatureServer",
@@ -121,15 +102,8 @@ export const causes = /* @__PURE__ */ textsByLang({
 		"answers for another layer, {0}: {1} is at {2} now",
 		"répond pour une autre couche, {0} : {1} est maintenant à {2}",
 	],
+	"no-format": ["does not offer {0}, only: {1}", "n’offre pas {0}, seulement : {1}"],
 	"no-query": ["cannot be queried for {0}", "ne peut pas être interrogé sur {0}"],
-	"no-query-format": [
-		"does not offer {0} for queries, only: {1}",
-		"n’offre pas {0} pour les interrogations, seulement : {1}",
-	],
-	"no-legend-format": [
-		"does not offer {0} for legends, only: {1}",
-		"n’offre pas {0} pour les légendes, seulement : {1}",
-	],
 	// What is seen.
 	"no-features": ["has no features", "n’a pas d’entités"],
 	"not-features": [

@@ -9,18 +9,8 @@ export const documentTexts = {
 	// Members of a registration, by JSON Schema's keywords.
 	required: ["is missing", "est requis"],
 	additionalProperties: ["is not a known member", "n’est pas un membre connu"],
-	misspelt: [
-		"is not a known member: did you mean {0}?",
-		"n’est pas un membre connu : vouliez-vous dire {0}?",
-	],
-	"only-wms": [
-		"belongs to payload_type wms, and must be left out of feature",
-		"appartient au payload_type wms et ne doit pas figurer dans feature",
-	],
-	"only-feature": [
-		"belongs to payload_type feature, and must be left out of wms",
-		"appartient au payload_type feature et ne doit pas figurer dans wms",
-	],
+	"other-type": ["does not belong to this payload_type", "n’appartient pas à ce payload_type"],
+	minProperties: ["must have at least one member", "doit avoir au moins un membre"],
 	maxLength: ["must have at most {0} characters", "doit avoir au plus {0} caractères"],
 	minLength: ["must not be empty", "ne doit pas être vide"],
 	minimum: ["must be {0} or more, not {1}", "doit être au moins {0}, et non {1}"],
@@ -31,8 +21,8 @@ export const documentTexts = {
 		"ne doit pas contenir < devant une lettre, / ou !, que les visualiseurs interprètent comme du balisage : {0}",
 	],
 	name: [
-		"must have a visible character and no control characters, such as line breaks, or be empty, not {0}",
-		"doit avoir un caractère visible et aucun caractère de contrôle, comme un saut de ligne, ou être vide, et non {0}",
+		"must be visible text on one line, or empty, not {0}",
+		"doit être un texte visible sur une ligne, ou vide, et non {0}",
 	],
 	"media-type": [
 		"must be a media type, such as image/png, not {0}",
@@ -46,27 +36,18 @@ export const documentTexts = {
 		"must be 1.x.y, such as 1.0.0, or 2.0, not {0}",
 		"doit être 1.x.y, comme 1.0.0, ou 2.0, et non {0}",
 	],
-	"no-target": ["must name a target, or be left out", "doit nommer une cible, ou être omis"],
-	"target-name": [
-		"must be v2, the only target that can have an address of its own, not {0}",
-		"doit être v2, la seule cible qui peut avoir sa propre adresse, et non {0}",
-	],
-	"no-language": ["must have en, fr or both", "doit avoir en, fr ou les deux"],
-	"no-override": [
-		"must have a service_url, a layer or both",
-		"doit avoir un service_url, un layer ou les deux",
-	],
 	"no-layers": [
 		"must name its layers in scrape_only, or take every layer with a recursive of true",
 		"doit nommer ses couches dans scrape_only, ou les prendre toutes avec recursive à true",
 	],
 	"service-type": [
-		"must be esriFeature, esriTile, esriImage, ogcWms, ogcWmts, esriMapServer or esriFeatureServer, not {0}",
-		"doit être esriFeature, esriTile, esriImage, ogcWms, ogcWmts, esriMapServer ou esriFeatureServer, et non {0}",
+		"must be a kind of service of version 2.0, such as ogcWms, not {0}",
+		"doit être une sorte de service de la version 2.0, comme ogcWms, et non {0}",
 	],
-	glob: [
-		"must be a glob: 1 to 64 of A-Z a-z 0-9 _ - + = * ?, not {0}",
-		"doit être un motif : 1 à 64 caractères A-Z a-z 0-9 _ - + = * ?, et non {0}",
+	glob: ["must be a glob of smallkeys, not {0}", "doit être un motif de clés courtes, et non {0}"],
+	"sender-name": [
+		"must be the id of a sender, not {0}",
+		"doit être l’identifiant d’un expéditeur, et non {0}",
 	],
 	"owner-name": [
 		"must be a GitHub team or account, such as @organisation/team or @ada#123, not {0}",
@@ -75,10 +56,6 @@ export const documentTexts = {
 	"owner-id": [
 		"{0} must have the id of the account, as in @ada#123: gh api users/ada --jq .id prints it",
 		"{0} doit avoir le numéro du compte, comme dans @ada#123 : gh api users/ada --jq .id l’affiche",
-	],
-	"sender-name": [
-		"must be the id of a sender: 1 to 64 of A-Z a-z 0-9 . _ -, not {0}",
-		"doit être l’identifiant d’un expéditeur : 1 à 64 caractères A-Z a-z 0-9 . _ -, et non {0}",
 	],
 	// Addresses of services.
 	"address-credentials": [
@@ -89,13 +66,9 @@ export const documentTexts = {
 		"must be percent-encoded where it has other characters than RFC 3986 allows: {0}",
 		"doit être encodé en pourcentage pour les caractères que la RFC 3986 ne permet pas : {0}",
 	],
-	"kind-wms": [
-		"must be the address of a WMS, not of an ArcGIS service",
-		"doit être l’adresse d’un WMS, et non d’un service ArcGIS",
-	],
-	"kind-arcgis": [
-		"must be the address of a MapServer or FeatureServer, not of a WMS",
-		"doit être l’adresse d’un MapServer ou d’un FeatureServer, et non d’un WMS",
+	"kind-other": [
+		"must not be the address of another kind of service",
+		"ne doit pas être l’adresse d’une autre sorte de service",
 	],
 	"kind-layer": [
 		"must end with the number of one layer: …/{0} is a whole service",
@@ -110,37 +83,21 @@ export const documentTexts = {
 		"ne doit pas se terminer par le numéro d’une couche : les couches d’un service entier sont nommées dans scrape_only",
 	],
 	// Warnings about what is accepted but probably not intended.
-	"odd-feature": [
-		"is not the address of one layer of a MapServer or FeatureServer",
-		"n’est pas l’adresse d’une couche d’un MapServer ou d’un FeatureServer",
+	"odd-arcgis": [
+		"is not of a MapServer or FeatureServer, as ArcGIS names them",
+		"n’est pas celle d’un MapServer ou d’un FeatureServer, comme ArcGIS les nomme",
 	],
-	"odd-service": [
-		"is not the address of a MapServer or FeatureServer",
-		"n’est pas l’adresse d’un MapServer ou d’un FeatureServer",
-	],
-	"query-empty": [
-		"ends with ?, which is left out: viewers write their own",
-		"se termine par ?, qui est omis : les visualiseurs ajoutent le leur",
-	],
-	"query-request": [
-		"already has SERVICE or REQUEST, which viewers add themselves",
-		"contient déjà SERVICE ou REQUEST, que les visualiseurs ajoutent eux-mêmes",
+	"query-left-out": [
+		"has a query that is left out: viewers write their own",
+		"a une chaîne de requête, qui est omise : les visualiseurs ajoutent la leur",
 	],
 	"query-lost": [
 		"has a query, which RAMP 4.0 drops when it requests a legend or a clicked feature",
-		"a une chaîne de requête, que RAMP 4.0 perd lorsqu’il demande une légende ou l’information sur un point cliqué",
-	],
-	"query-harmless": [
-		"has a query that changes nothing, which is left out: viewers write their own",
-		"a une chaîne de requête sans effet, qui est omise : les visualiseurs ajoutent la leur",
-	],
-	"query-token": [
-		"has a token, which everybody can read in the fragment and which expires; GeoView fails on any query",
-		"contient un jeton, que tous peuvent lire dans le fragment et qui expire; GéoView échoue avec toute chaîne de requête",
+		"a une chaîne de requête, que RAMP 4.0 perd lorsqu’il demande une légende ou l’information sur un point",
 	],
 	"query-kept": [
-		"has parameters that every viewer gets: {0}; GeoView fails on any query",
-		"a des paramètres que chaque visualiseur reçoit : {0}; GéoView échoue avec toute chaîne de requête",
+		"has parameters that everyone can read in the fragment, and on which GeoView fails: {0}",
+		"a des paramètres que tous peuvent lire dans le fragment, et sur lesquels GéoView échoue : {0}",
 	],
 	fragment: [
 		"has a #, and what follows it is never sent",
@@ -156,58 +113,35 @@ export const documentTexts = {
 	],
 	"several-layers": [
 		"names several layers of a FeatureServer, which no viewer draws: register each by itself",
-		"nomme plusieurs couches d’un FeatureServer, qu’aucun visualiseur ne dessine ensemble : inscrivez-les une à une",
+		"nomme plusieurs couches d’un FeatureServer, qu’aucun visualiseur ne dessine : inscrivez-les une à une",
 	],
-	"unread-info": [
-		"viewers read {0} only, and ask for nothing else",
-		"les visualiseurs ne lisent que {0}, et ne demandent rien d’autre",
-	],
+	"unread-info": ["viewers read {0} only", "les visualiseurs ne lisent que {0}"],
 	"name-of-other": [
-		"is missing, and /{0} has one: in this language viewers show the service's name of the layer",
-		"est absent, et /{0} en a un : dans cette langue, les visualiseurs montrent le nom que le service donne à la couche",
+		"is missing, and /{0} has one: viewers show the service's own name here",
+		"est absent, et /{0} en a un : les visualiseurs montrent ici le nom que donne le service",
 	],
 	"same-service": [
-		"is that of /en, so the layer is the same in both languages",
-		"est celle de /en : la couche est donc la même dans les deux langues",
+		"is that of /en: the layer is the same in both languages",
+		"est celle de /en : la couche est la même dans les deux langues",
 	],
 	// Documents.
-	"utf-8": ["the document must be UTF-8", "le document doit être en UTF-8"],
-	"byte-order-mark": [
-		"the document must not start with a byte order mark",
-		"le document ne doit pas commencer par un indicateur d’ordre des octets",
+	"utf-8": [
+		"must be UTF-8 without a byte order mark",
+		"doit être en UTF-8, sans indicateur d’ordre des octets",
 	],
-	depth: [
-		"the document must not be nested deeper than {0}",
-		"le document ne doit pas avoir plus de {0} niveaux",
-	],
-	json: [
-		"the document must be JSON: line {0}, column {1} {2}",
-		"le document doit être en JSON : ligne {0}, colonne {1} {2}",
-	],
-	"json-unknown": [
-		"the document must be JSON: it has an error that was not located",
-		"le document doit être en JSON : il contient une erreur dont l’endroit est inconnu",
+	depth: ["must not be nested deeper than {0}", "ne doit pas avoir plus de {0} niveaux"],
+	json: ["must be JSON: see line {0}, column {1}", "doit être en JSON : voyez la ligne {0}, colonne {1}"],
+	"json-missing": [
+		"must be JSON: {2} is missing in line {0}, column {1}",
+		"doit être en JSON : il manque {2} à la ligne {0}, colonne {1}",
 	],
 	"repeated-name": ["occurs more than once", "figure plus d’une fois"],
-	"lone-name": [
-		"must not have a name with a lone surrogate",
-		"ne doit pas avoir de nom avec un demi-codet isolé",
-	],
 	"lone-surrogate": ["must not hold a lone surrogate", "ne doit pas contenir de demi-codet isolé"],
 	"stored-size": [
-		"the document must have at most {0} bytes in the form in which it is stored, not {1}",
-		"le document doit avoir au plus {0} octets sous sa forme conservée, et non {1}",
+		"must have at most {0} bytes in the form in which it is stored, not {1}",
+		"doit avoir au plus {0} octets sous sa forme conservée, et non {1}",
 	],
-	"document-size": [
-		"the document must have at most {0} bytes, not {1}",
-		"le document doit avoir au plus {0} octets, et non {1}",
-	],
-	"size-of-document": [
-		"the document must have at most {0} bytes",
-		"le document doit avoir au plus {0} octets",
-	],
-	"more-problems": ["the document has {0} more problems", "le document a {0} autres problèmes"],
-	"more-problems-one": ["the document has 1 more problem", "le document a 1 autre problème"],
+	"more-problems": ["has more problems: {0}", "a d’autres problèmes : {0}"],
 	// Files under layers/, their names and their owners.
 	smallkey: [`${smallkeyRule}, not {0}`, "doit être de 1 à 64 caractères A-Z a-z 0-9 _ - + =, et non {0}"],
 	owner: [
@@ -223,7 +157,7 @@ export const documentTexts = {
 		"doit se nommer <smallkey>.json ou <smallkey>.service.json",
 	],
 	folder: ["must be at {0}", "doit être à {0}"],
-	"plain-file": ["must be a plain file, not a {0}", "doit être un fichier ordinaire, et non un {0}"],
+	"plain-file": ["must be a plain file", "doit être un fichier ordinaire"],
 	size: ["must have at most {0} bytes", "doit avoir au plus {0} octets"],
 	description: [
 		"must be a service description, as npx fragment-publisher harvest writes it",

@@ -1,5 +1,7 @@
 import type { TextPair } from "./filled.ts";
 
+const mustBe = ["must be {0}, not {1}", "doit être {0}, et non {1}"] as const;
+
 export const requestTexts = {
 	// Requests.
 	"body-size": ["the body must have at most {0} bytes", "le corps doit avoir au plus {0} octets"],
@@ -14,9 +16,6 @@ export const requestTexts = {
 		"{0}: the stored registration is invalid and cannot be updated: register the layer again",
 		"{0} : l’inscription conservée n’est pas valide et ne peut pas être modifiée : inscrivez la couche de nouveau",
 	],
-	object: ["must be an object", "doit être un objet"],
-	members: ["must have at least one member", "doit avoir au moins un membre"],
-	"whole-number": ["must be a whole number", "doit être un nombre entier"],
 	header: ["the header is missing", "l’en-tête est absent"],
 	"review-name": [
 		"must be 1 to 64 of A-Z a-z 0-9 . _ -, as in the name of a git branch, not {0}",
@@ -26,11 +25,7 @@ export const requestTexts = {
 		"must be left out, not {0}: the body is sent as it was signed, not compressed",
 		"doit être omis, et non {0} : le corps est envoyé tel qu’il a été signé, sans compression",
 	],
-	condition: [
-		"is {0}, and the registration of {1} has the ETag {2}: it was changed, or is there already",
-		"est {0}, et l’inscription de {1} a l’ETag {2} : elle a été modifiée, ou existe déjà",
-	],
-	"condition-none": ["is {0}, and {1} is not registered", "est {0}, et {1} n’est pas inscrite"],
+	condition: ["is {0}, and the ETag of {1} is {2}", "est {0}, et l’ETag de {1} est {2}"],
 	signature: [
 		"is not the signature of this path, sender, timestamp and body",
 		"n’est pas la signature de ce chemin, de cet expéditeur, de cet horodatage et de ce corps",
@@ -52,10 +47,6 @@ export const requestTexts = {
 		"vérifiez l’identifiant et le secret de l’expéditeur, sans saut de ligne à la fin; que le corps est signé tel qu’il est envoyé : curl -d enlève les sauts de ligne, --data-binary les conserve; que le chemin signé est le chemin entier, comme {0}; npx fragment-publisher sign --explain montre le texte à signer",
 	],
 	query: ["a write must have no query", "une écriture ne doit pas avoir de paramètres"],
-	"path-length": [
-		"must have at most {0} characters after the base path",
-		"doit avoir au plus {0} caractères après le chemin de base",
-	],
 	"path-characters": [
 		"must start with one / and hold nothing that a URL parser would change",
 		"doit commencer par un seul / et ne rien contenir qu’un analyseur d’URL changerait",
@@ -69,14 +60,7 @@ export const requestTexts = {
 		"this service does not harvest: its operator, or the weekly workflow, does",
 		"ce service ne moissonne pas : son exploitant ou le flux de travail hebdomadaire s’en charge",
 	],
-	"limit-address": [
-		"too many writes of this address: try again after {0} seconds",
-		"trop d’écritures de cette adresse : réessayez dans {0} secondes",
-	],
-	"limit-sender": [
-		"too many writes of this sender: try again after {0} seconds",
-		"trop d’écritures de cet expéditeur : réessayez dans {0} secondes",
-	],
+	limit: ["too many writes: try again after {0} seconds", "trop d’écritures : réessayez dans {0} secondes"],
 	failed: [
 		"the service failed, and the change may not be stored: send the same again",
 		"le service a échoué, et la modification n’est peut-être pas conservée : renvoyez la même requête",
@@ -123,8 +107,6 @@ export const requestTexts = {
 	],
 	"a-box": ["four or six numbers, south before north", "quatre ou six nombres, le sud avant le nord"],
 	"a-time": ["a time or an interval", "un moment ou un intervalle"],
-	"no-such-layer": ["there is no such layer", "il n’y a pas de telle couche"],
-	"no-resource": ["there is no such resource", "il n’y a pas de telle ressource"],
 	// Why layers cannot be changed now.
 	busy: [
 		"the service is busy: try again in a few seconds",
@@ -146,63 +128,22 @@ export const requestTexts = {
 		"others changed the layers at the same moment: send the same again",
 		"d’autres ont modifié les couches au même moment : renvoyez la même requête",
 	],
-	// Syntax errors, by jsonc-parser's names of them.
-	InvalidSymbol: [
-		"is neither punctuation nor a value of JSON",
-		"n’est ni de la ponctuation ni une valeur de JSON",
-	],
-	InvalidNumberFormat: ["is not a number of JSON", "n’est pas un nombre de JSON"],
-	PropertyNameExpected: [
-		"must be a member's name in double quotes",
-		"doit être le nom d’un membre entre guillemets doubles",
-	],
-	ValueExpected: ["must be a value", "doit être une valeur"],
-	ColonExpected: ["must be a colon", "doit être un deux-points"],
-	CommaExpected: ["must be a comma", "doit être une virgule"],
-	CloseBraceExpected: ["must be a closing brace", "doit être une accolade fermante"],
-	CloseBracketExpected: ["must be a closing bracket", "doit être un crochet fermant"],
-	EndOfFileExpected: ["must be the end", "doit être la fin"],
-	InvalidCommentToken: ["must not be a comment", "ne doit pas être un commentaire"],
-	UnexpectedEndOfString: [
-		"must be a text that ends with a quote on its line",
-		"doit être un texte qui se termine par un guillemet sur la même ligne",
-	],
-	UnexpectedEndOfNumber: ["is a number without its last digits", "est un nombre sans ses derniers chiffres"],
-	InvalidUnicode: [
-		"must have four hexadecimal digits after each \\u",
-		"doit avoir quatre chiffres hexadécimaux après chaque \\u",
-	],
-	InvalidEscapeCharacter: [
-		"must not have other characters after a backslash than JSON knows",
-		"ne doit avoir après une barre oblique inversée que des caractères permis par JSON",
-	],
-	InvalidCharacter: [
-		"must have its control characters escaped",
-		"doit avoir ses caractères de contrôle échappés",
-	],
 	// General texts.
-	minItems: ["must have at least {0}", "doit avoir au moins {0}"],
-	maxItems: ["must have at most {0}", "doit avoir au plus {0}"],
-	method: ["must be {0}, not {1}", "doit être {0}, et non {1}"],
-	enum: ["must be {0}, not {1}", "doit être {0}, et non {1}"],
-	type: ["must be {0}, not {1}", "doit être {0}, et non {1}"],
+	minItems: ["must have {0} or more entries", "doit avoir {0} éléments ou plus"],
+	maxItems: ["must have {0} or fewer entries", "doit avoir {0} éléments ou moins"],
+	method: mustBe,
+	enum: mustBe,
+	type: mustBe,
 	// Values of other texts.
-	"entries-one": ["1 entry", "1 élément"],
-	entries: ["{0} entries", "{0} éléments"],
 	"a-string": ["a string", "un texte"],
 	"an-object": ["an object", "un objet"],
-	"an-array": ["an array", "une liste"],
-	"a-list": ["a list", "une liste"],
+	"an-array": ["a list", "une liste"],
 	"an-integer": ["an integer", "un nombre entier"],
 	"a-number": ["a number", "un nombre"],
 	"a-boolean": ["a boolean", "true ou false"],
 	nothing: ["nothing", "rien"],
 	document: ["the document: {0}", "le document : {0}"],
 	or: ["{0} or {1}", "{0} ou {1}"],
-	and: ["{0} and {1}", "{0} et {1}"],
-	none: ["none", "aucune"],
-	symlink: ["symlink", "lien symbolique"],
-	submodule: ["submodule or the like", "sous-module ou autre"],
 	// What the catalogue shows of pictures.
 	"proof-no-picture": ["no picture", "pas d’image"],
 	"proof-before": ["before", "avant"],

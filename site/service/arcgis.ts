@@ -47,7 +47,7 @@ function errorIn(document: Document) {
 	const isGone = !isSite && /not found|does not exist|invalid (?:url|layer)/i.test(words);
 	const isLasting = (code !== null && lastingCodes.has(code)) || isGone;
 	const state = isLasting ? ("wrong" as const) : ("down" as const);
-	const what = word ? causeOf("arcgis-error", word, quote(words)) : causeOf("arcgis-uncoded", quote(words));
+	const what = causeOf("arcgis-error", word || "?", quote(words));
 	return { state, what, words, status: code, isSite };
 }
 
@@ -70,20 +70,20 @@ export function layerProblem(document: Document): Cause | null {
 	const { type, layers, services, fields, drawingInfo, features } = document;
 	if (Array.isArray(features)) return causeOf("features");
 	if (textOf(type) === "Feature Layer") return null;
-	if (isImageServer(document)) return causeOf("other-type", "ImageServer");
-	if (isVectorTiles(document)) return causeOf("other-type", "VectorTileServer");
+	if (isImageServer(document)) return causeOf("other-kind", "ImageServer");
+	if (isVectorTiles(document)) return causeOf("other-kind", "VectorTileServer");
 	if (textOf(type) === "Group Layer") return causeOf("group");
-	if (textOf(type) !== "") return causeOf("other-type", quote(textOf(type)));
+	if (textOf(type) !== "") return causeOf("other-kind", quote(textOf(type)));
 	if (Array.isArray(layers) || Array.isArray(services)) return causeOf("whole-service");
 	// A layer may have no type.
-	return Array.isArray(fields) || isObject(drawingInfo) ? null : causeOf("not-arcgis-layer");
+	return Array.isArray(fields) || isObject(drawingInfo) ? null : causeOf("not-arcgis");
 }
 
 export function serviceProblem(document: Document, type: ServiceType): Cause | null {
-	if (isVectorTiles(document)) return causeOf("other-service", "VectorTileServer");
+	if (isVectorTiles(document)) return causeOf("other-kind", "VectorTileServer");
 	if (type === "esriTile") return isObject(document.tileInfo) ? null : causeOf("no-tiles");
 	if (type === "esriImage") return isImageServer(document) ? null : causeOf("no-image-service");
-	if (isImageServer(document)) return causeOf("other-service", "ImageServer");
+	if (isImageServer(document)) return causeOf("other-kind", "ImageServer");
 	// Only some servers say the type of a service.
 	if (!/^(?:(?:Map|Feature)Server)?$/.test(textOf(document.type)) || !Array.isArray(document.layers))
 		return causeOf("no-service");

@@ -18,7 +18,7 @@ function said(method: string, target: string, basePath = ""): string {
 }
 
 const literal = "400 path: must start with one / and hold nothing that a URL parser would change";
-const tooLong = "400 path: must have at most 256 characters after the base path";
+const tooLong = "400 path: must have at most 256 characters";
 const notFound = "404 path: must be /register/<smallkey>";
 
 /** Beside those of the conformance tests. */

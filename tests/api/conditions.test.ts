@@ -42,10 +42,10 @@ test("a condition that does not hold is 412, and nothing is stored", async ({ ha
 	const refuses = (status: number, headers: Record<string, string>, text: string, write?: Partial<Write>) =>
 		handlers.refuses(status, send(headers, write), text);
 	const removal = { method: "DELETE", body: "" };
-	await refuses(412, { "If-Match": "*" }, "If-Match: is *, and k is not registered");
+	await refuses(412, { "If-Match": "*" }, "If-Match: is *, and the ETag of k is nothing");
 	await refuses(404, { "If-Match": none }, "smallkey: k is not registered", removal);
 	await handlers.expect(201, send({ "If-None-Match": "*" }, { body: wms("one") }));
-	const rest = `and the registration of k has the ETag ${tag}: it was changed, or is there already`;
+	const rest = `and the ETag of k is ${tag}`;
 	for (const write of [{}, { body: wms("one") }, removal, { sender: "careful" }]) {
 		await refuses(412, { "If-Match": none }, `If-Match: is ${none}, ${rest}`, write);
 		for (const text of ["*", tag, `W/${tag}`])

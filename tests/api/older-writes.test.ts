@@ -57,11 +57,11 @@ test("a merged registration is judged as a whole, and a refusal stores nothing",
 	const [wells, factor] = ["/v1/updatefeature/wells", "/v1/simplification/wells"];
 	const bad = { service_url: "ftp://x", layer: "a" };
 	const rows: [status: number, target: string, body: unknown, text: RegExp | string][] = [
-		[400, wells, bad, "/en/layer: belongs to payload_type wms, and must be left out of feature"],
+		[400, wells, bad, "/en/layer: does not belong to this payload_type"],
 		[400, wells, { en: {}, fr: {}, loading_mode: "snapshot" }, /^\/en\/en: is not a known member/],
 		[400, "/v2/update/wells", { version: "3.0" }, /^\/version: must be 1\.x\.y/],
-		[400, "/v2/update/wells", { en: null }, "/en: must be an object"],
-		[400, "/v2/update/wells", { fr: [1] }, "/fr: must be an object"],
+		[400, "/v2/update/wells", { en: null }, "/en: must be an object, not null"],
+		[400, "/v2/update/wells", { fr: [1] }, "/fr: must be an object, not a list"],
 		[400, "/v2/update/many", { en: { scrape_only: en.scrape_only } }, /at most 65536 bytes in the form/],
 		[400, factor, { factor: -1 }, /^\/en\/max_allowable_offset: /],
 		[400, factor, { factor: 1, key: "x" }, "/key: is not a known member"],
@@ -71,11 +71,11 @@ test("a merged registration is judged as a whole, and a refusal stores nothing",
 		[409, "/v2/update/broken", { en: {} }, /^smallkey: /],
 	];
 	for (const value of [1.5, "5", null, undefined])
-		rows.push([400, factor, { factor: value, user: "x" }, "/factor: must be a whole number"]);
+		rows.push([400, factor, { factor: value, user: "x" }, /^\/factor: must be an integer, not /]);
 	for (const target of [wells, factor, "/v2/update/wells"])
 		rows.push(
-			[400, target, "", /^the document must be JSON/],
-			[400, target, "[]", "the document: must be an object"],
+			[400, target, "", /^the document: must be JSON/],
+			[400, target, "[]", "the document: must be an object, not []"],
 			[400, target, "{}", "the document: must have at least one member"],
 			[400, target, '{"en":{},"en":{}}', /^\/en: occurs more than once/],
 		);

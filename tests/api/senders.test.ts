@@ -58,7 +58,7 @@ test("during a rotation both secrets are accepted, until the set time", async ()
 test("wrong senders are refused by name and rule, without a secret", () => {
 	const rows: [text: object | string, rule: RegExp][] = [
 		["[]", /^SENDERS: must be an object/],
-		["{", /^SENDERS: the document must be JSON/],
+		["{", /^SENDERS: the document: must be JSON/],
 		['{"a":"hid","a":"hid2"}', /\/a: occurs more than once/],
 		['{"a b":"hid"}', /sender "a b": an id must be 1 to 64 of A-Z a-z 0-9 . _ -/],
 		['{"a":{"key":"hid","previous_key":"hid2"},"b":"hid2"}', /senders a and b must not share a secret/],

@@ -53,7 +53,7 @@ test("a wrong file is served in its last valid form, one that never was valid is
 		"layers/xx/fff.json": wmsFile("misplaced"),
 	});
 	await warns(build(), 1, [
-		/^layers\/aa\/aaa\.json: the document must be JSON: /m,
+		/^layers\/aa\/aaa\.json: the document: must be JSON: /m,
 		...["bb/bbb.service", "cc/ccc", "dd/ddd", "ee/eee", "xx/fff"].map((name) => `\nlayers/${name}.json: `),
 		"those files are served in their last valid form, or not at all",
 	]);
@@ -69,7 +69,7 @@ test("while a file stays wrong, only changed layers are built, and the file is n
 	writeFileSync(other, readFileSync(other, "utf8").replaceAll("more", "left"));
 	repository.commit("change another", { "layers/bb/bbb.json": wmsFile("newer"), "layers/cc/ccc.json": "{" });
 	for (const key of ["aaa", "ccc"])
-		await warns(build(), 1, `layers/${key.slice(0, 2)}/${key}.json: the document must be JSON`);
+		await warns(build(), 1, `layers/${key.slice(0, 2)}/${key}.json: the document: must be JSON`);
 	assert.equal(["aaa", "bbb", "ccc", "mmm"].map(served), ["first", "newer", null, "left"]);
 	repository.commit("correct", {
 		"layers/aa/aaa.json": wmsFile("right"),

@@ -11,36 +11,43 @@ function problemsOf(json: string | Uint8Array): string[] {
 }
 
 // biome-ignore format: a table
-const syntaxErrors: [string, string][] = [
-	["", "line 1, column 1 must be a value"],
-	["owners", "line 1, column 1 is neither punctuation nor a value of JSON"],
-	['{\n "a": 1,\n}', "line 3, column 1 must be a member's name in double quotes"],
-	['{"a" 1}', "line 1, column 6 must be a colon"],
-	['{"a":1 "b":2}', "line 1, column 8 must be a comma"],
-	['{"a":1', "line 1, column 7 must be a closing brace"],
-	["[1", "line 1, column 3 must be a closing bracket"],
-	["{} {}", "line 1, column 4 must be the end"],
-	["{}\n// note", "line 2, column 1 must not be a comment"],
-	['{"a":"x\n"}', "line 1, column 6 must be a text that ends with a quote on its line"],
-	["[1.]", "line 1, column 2 is a number without its last digits"],
-	['["\\u12"]', "line 1, column 2 must have four hexadecimal digits after each \\u"],
-	['["\\x"]', "line 1, column 2 must not have other characters after a backslash than JSON knows"],
-	['["\t"]', "line 1, column 2 must have its control characters escaped"],
+const syntaxErrors: [text: string, line: number, column: number, missing?: string][] = [
+	["", 1, 1],
+	["owners", 1, 1],
+	['{\n "a": 1,\n}', 3, 1],
+	['{"a" 1}', 1, 6, ":"],
+	['{"a":1 "b":2}', 1, 8, ","],
+	['{"a":1', 1, 7, "}"],
+	["[1", 1, 3, "]"],
+	["{} {}", 1, 4],
+	["{}\n// note", 2, 1],
+	['{"a":"x\n"}', 1, 6],
+	["[1.]", 1, 2],
+	['["\\x"]', 1, 2],
+	['["\t"]', 1, 2],
 ];
 
-test("a syntax error has its place and what is expected there", () => {
-	for (const [text, place] of syntaxErrors)
-		assert.equal(problemsOf(text), [`the document must be JSON: ${place}`], text);
+test("a syntax error has its place, and the sign that is missing there", () => {
+	for (const [text, line, column, missing] of syntaxErrors) {
+		const what = missing
+			? `"${missing}" is missing in line ${line}, column ${column}`
+			: `see line ${line}, column ${column}`;
+		assert.equal(problemsOf(text), [`the document: must be JSON: ${what}`], text);
+	}
 });
 
 const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
 const indented = (depth: number) => `${JSON.stringify(JSON.parse(nested(depth)), null, 2)}\n`;
 const twice = "occurs more than once";
-const tooDeep = "the document must not be nested deeper than 64";
+const tooDeep = "the document: must not be nested deeper than 64";
 
 const documents: [what: string, json: string | Uint8Array, ...problems: string[]][] = [
-	["bytes that are no UTF-8", new Uint8Array([0x22, 0xff, 0x22]), "the document must be UTF-8"],
-	["a byte order mark", "\ufeff{}", "the document must not start with a byte order mark"],
+	[
+		"bytes that are no UTF-8",
+		new Uint8Array([0x22, 0xff, 0x22]),
+		"the document: must be UTF-8 without a byte order mark",
+	],
+	["a byte order mark", "\ufeff{}", "the document: must be UTF-8 without a byte order mark"],
 	[
 		"every repeated name, with its pointer",
 		'{"a":1,"a":2,"b":[{"c":1,"c":2}],"a":3}',
@@ -52,7 +59,7 @@ const documents: [what: string, json: string | Uint8Array, ...problems: string[]
 	["text that looks like members", '{"a":"\\"a\\":1,","b":"a"}'],
 	["a lone surrogate", '{"a":["x","\\ud800"],"b":"\\ud83d\\ude00"}', "/a/1: must not hold a lone surrogate"],
 	["a document of one", '"\\udc00"', "the document: must not hold a lone surrogate"],
-	["a name of one", '{"\\udc00":1}', "the document: must not have a name with a lone surrogate"],
+	["a name of one", '{"\\udc00":1}', "the document: must not hold a lone surrogate"],
 	["one in the form of a stored file", '[\n  "\\ud800"\n]\n', "/0: must not hold a lone surrogate"],
 	["64 levels", nested(64)],
 	["65 levels", nested(65), tooDeep],

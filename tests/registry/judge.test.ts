@@ -81,7 +81,7 @@ test("each problem of stored files has the code of its rule, and good layers are
 		problems.map(({ file: path, code }) => [path.slice("layers/".length), code]),
 		[
 			["ab/abc.json", "case-twin"],
-			["ab/abe.json", "json"],
+			["ab/abe.json", "json-missing"],
 			["ab/abf.json", "plain-file"],
 			["ab/abg.json", "size"],
 			["ab/abh.service.json", "orphan"],
@@ -141,7 +141,7 @@ test("a sender may change the smallkeys of its globs only, and the first problem
 	assert.equal(said(null, "other"), []);
 	const refused = "layers/ot/other.json: smallkey: sender office may change these keys only:";
 	assert.equal(said(["ab*", "x?"], "abc", "other"), [`${refused} ab* x?; not other`]);
-	assert.equal(said([], "other"), [`${refused} none; not other`]);
+	assert.equal(said([], "other"), [`${refused} —; not other`]);
 	assert.equal(said([], "abc", "ABC").length, 1);
 });
 

@@ -36,24 +36,24 @@ function withMembers(count: number, name = ""): string {
 test("of thousands of problems twenty are listed and the others are counted", () => {
 	const problems = problemsOf(withMembers(7_000));
 	assert.equal([problems.length, problems[0]], [21, "/en/0: is not a known member"]);
-	assert.is(problems[20], "the document has 6980 more problems");
+	assert.is(problems[20], "the document: has more problems: 6980");
 	const below = problemsOf(`{"${"n".repeat(30_000)}":{${Array(4000).fill('"a":0').join()}}}`);
 	assert.is(below[0], `/${"n".repeat(158)}…: occurs more than once`);
-	assert.is(below[20], "the document has 3979 more problems");
+	assert.is(below[20], "the document: has more problems: 3979");
 });
 
 test("names of characters that take most bytes do not lengthen the list beyond its bound", () => {
 	for (const character of ["\\u0001", "€", "\\u001f~", "/", "\\\\"]) {
 		const problems = problemsOf(withMembers(40, character.repeat(200)));
-		assert.match(problems.at(-1) ?? "", /^the document has \d+ more problems$/);
+		assert.match(problems.at(-1) ?? "", /^the document: has more problems: \d+$/);
 	}
 });
 
 test("a document that is too large is not read", () => {
 	const { problems } = parseRegistration(new Uint8Array(64 * 1024 + 1).fill(0x20), "stored");
-	assert.equal(textsOf(problems), ["the document must have at most 65536 bytes, not 65537"]);
+	assert.equal(textsOf(problems), ["the document: must have at most 65536 bytes"]);
 	const large = parseOwners(new Uint8Array(1024 * 1024 + 1).fill(0x20));
-	assert.equal(textsOf(large.problems), ["the document must have at most 1048576 bytes"]);
+	assert.equal(textsOf(large.problems), ["the document: must have at most 1048576 bytes"]);
 });
 
 test("a value is shown as what it is, and cut: never a whole parent", () => {
@@ -79,7 +79,7 @@ test("owners with fifteen thousand wrong entries, and with long ones, are bounde
 	const of = (layers: object, operators = ["@a"]) =>
 		boundedTexts(parseOwners(encoder.encode(JSON.stringify({ operators, layers }))).problems);
 	const wrong = Object.fromEntries(Array.from({ length: 15_000 }, (_, index) => [`k-${index}`, ["nobody"]]));
-	assert.is(of(wrong).at(-1), "the document has 14980 more problems");
+	assert.is(of(wrong).at(-1), "the document: has more problems: 14980");
 	of({ ["g".repeat(100_000)]: Array(15_000).fill("nobody") });
 	of({}, Array(15_000).fill("n".repeat(50)));
 });

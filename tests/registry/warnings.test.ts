@@ -19,21 +19,19 @@ function saidOf(payload_type: Type, address: string): string[] {
 }
 
 const lostQuery = "has a query, which RAMP 4.0 drops when it requests a legend or a clicked feature";
-const saidQuery = "already has SERVICE or REQUEST, which viewers add themselves";
-const loneMark = "ends with ?, which is left out: viewers write their own";
-const noLayer = "is not the address of one layer of a MapServer or FeatureServer";
+const leftOut = "has a query that is left out: viewers write their own";
+const odd = "is not of a MapServer or FeatureServer, as ArcGIS names them";
+const kept = (name: string) =>
+	`has parameters that everyone can read in the fragment, and on which GeoView fails: "${name}"`;
 const wholeService = (name: string) => `must end with the number of one layer: …/${name} is a whole service`;
 const unreachable = (host: string) => `is at ${host}, which readers elsewhere cannot reach`;
 
-const leftOut = "has a query that changes nothing, which is left out: viewers write their own";
-const token =
-	"has a token, which everybody can read in the fragment and which expires; GeoView fails on any query";
 const addresses: [Type, string, string[]][] = [
 	["wms", "https://h.example/wms", []],
-	["wms", "https://h.example/wms?", [loneMark]],
+	["wms", "https://h.example/wms?", [leftOut]],
 	["wms", "https://h.example/wms?map=a", [lostQuery]],
-	["wms", "https://h.example/wms?SERVICE=WMS", [saidQuery]],
-	["wms", "https://h.example/wms?map=a&request=GetMap", [saidQuery]],
+	["wms", "https://h.example/wms?SERVICE=WMS", [leftOut]],
+	["wms", "https://h.example/wms?map=a&request=GetMap", [lostQuery]],
 	["wms", "https://h.example/wms#a", ["has a #, and what follows it is never sent"]],
 	["wms", "http://h.example/wms", ["is not https: a page over https cannot load it"]],
 	["wms", "https://localhost/wms", [unreachable("localhost")]],
@@ -50,23 +48,19 @@ const addresses: [Type, string, string[]][] = [
 	["feature", "https://h.example/a/FeatureServer/0/", []],
 	["feature", "https://h.example/a/MapServer", [wholeService("MapServer")]],
 	["feature", "https://h.example/a/MapServer?f=json", [wholeService("MapServer"), leftOut]],
-	["feature", "https://h.example/a/mapserver/3?token=a", [token]],
+	["feature", "https://h.example/a/mapserver/3?token=a", [kept("token")]],
 	["feature", "https://h.example/a/FeatureServer/1?f=json", [leftOut]],
-	["feature", "https://h.example/a/FeatureServer/1?Token=1&f=json&x=2", [token]],
-	[
-		"feature",
-		"https://h.example/a/MapServer/3?_=1&path=a%20b",
-		['has parameters that every viewer gets: "path"; GeoView fails on any query'],
-	],
+	["feature", "https://h.example/a/FeatureServer/1?Token=1&f=json", [kept("Token")]],
+	["feature", "https://h.example/a/MapServer/3?_=1&path=a%20b", [kept("path")]],
 	[
 		"feature",
 		"https://h.example/a/FeatureServer/1/query?where=1%3D1",
 		[
 			"must be the address of a layer or service, without /query: https://h.example/a/FeatureServer/1",
-			'has parameters that every viewer gets: "where"; GeoView fails on any query',
+			kept("where"),
 		],
 	],
-	["feature", "https://h.example/wfs", [noLayer]],
+	["feature", "https://h.example/wfs", [odd]],
 ];
 
 test("what is odd about an address", () => {
@@ -77,7 +71,7 @@ test("what is odd about an address", () => {
 test("one address for both languages is odd, unless other layers are asked of it", () => {
 	const same = registered("wms", "https://h.example/wms", "https://h.example/wms");
 	assert.equal(textsOf(warningsOf(same)), [
-		"/fr/service_url: is that of /en, so the layer is the same in both languages",
+		"/fr/service_url: is that of /en: the layer is the same in both languages",
 	]);
 	assert.equal(textsOf(warningsOf({ ...same, fr: { ...same.fr, layer: "b" } })), []);
 });
@@ -87,15 +81,15 @@ test("a type of feature info that no viewer of version 1.x reads, and another ad
 	const fr = { ...registration.fr, feature_info_type: "text/xml" };
 	const targets = { v2: { en: { service_url: "https://h.example/ows?" } } };
 	assert.equal(textsOf(warningsOf({ ...registration, fr, targets })), [
-		`/targets/v2/en/service_url: ${loneMark}`,
-		"/fr/feature_info_type: viewers read text/html, text/plain, application/json only, and ask for nothing else",
+		`/targets/v2/en/service_url: ${leftOut}`,
+		"/fr/feature_info_type: viewers read text/html, text/plain, application/json only",
 	]);
 });
 
 test("a name in one language only", () => {
 	const registration = registered("wms", "https://h.example/en", "https://h.example/fr");
 	const { en, fr } = registration;
-	const rest = "in this language viewers show the service's name of the layer";
+	const rest = "viewers show the service's own name here";
 	const named = (english: object, french: object) =>
 		textsOf(warningsOf({ ...registration, en: { ...en, ...english }, fr: { ...fr, ...french } }));
 	const name = { service_name: "Roads" };
@@ -111,7 +105,7 @@ test("services of version 2.0", () => {
 	for (const [service_type, path, ...texts] of [
 		["esriMapServer", "MapServer"],
 		["esriMapServer", "MapServer/3", numbered],
-		["esriMapServer", "b", "is not the address of a MapServer or FeatureServer"],
+		["esriMapServer", "b", odd],
 		["esriFeature", "MapServer", wholeService("MapServer")],
 		["ogcWms", "b?c=d", lostQuery],
 	] as const) {

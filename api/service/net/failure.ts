@@ -81,12 +81,12 @@ export function toFailure(error: unknown, signal: AbortSignal): unknown {
 		const [reason, code] = meanings.get((cause as NodeJS.ErrnoException).code ?? "") ?? [];
 		if (reason && code) return new FetchFailure(reason, causeOf(code), { cause: error });
 	}
-	return new FetchFailure("network", causeOf("network"), { cause: error });
+	return new FetchFailure("network", causeOf("unreachable"), { cause: error });
 }
 
 const meanings: ReadonlyMap<string, readonly [FailureReason, CauseCode]> = new Map([
 	["ENOTFOUND", ["connect", "name-unknown"]],
-	["EAI_AGAIN", ["network", "name-unknown-now"]],
+	["EAI_AGAIN", ["network", "name-unknown"]],
 	["ECONNREFUSED", ["connect", "refused"]],
 	["ECONNRESET", ["network", "broken-off"]],
 	["EHOSTUNREACH", ["connect", "unreachable"]],
@@ -94,9 +94,9 @@ const meanings: ReadonlyMap<string, readonly [FailureReason, CauseCode]> = new M
 	["ETIMEDOUT", ["connect", "connect-slow"]],
 	["UND_ERR_CONNECT_TIMEOUT", ["connect", "connect-slow"]],
 	["UND_ERR_SOCKET", ["network", "broken-off"]],
-	["CERT_HAS_EXPIRED", ["network", "certificate-expired"]],
-	["DEPTH_ZERO_SELF_SIGNED_CERT", ["network", "certificate-unsigned"]],
-	["SELF_SIGNED_CERT_IN_CHAIN", ["network", "certificate-unsigned"]],
-	["UNABLE_TO_VERIFY_LEAF_SIGNATURE", ["network", "certificate-unsigned"]],
-	["ERR_TLS_CERT_ALTNAME_INVALID", ["network", "certificate-other"]],
+	["CERT_HAS_EXPIRED", ["network", "certificate"]],
+	["DEPTH_ZERO_SELF_SIGNED_CERT", ["network", "certificate"]],
+	["SELF_SIGNED_CERT_IN_CHAIN", ["network", "certificate"]],
+	["UNABLE_TO_VERIFY_LEAF_SIGNATURE", ["network", "certificate"]],
+	["ERR_TLS_CERT_ALTNAME_INVALID", ["network", "certificate"]],
 ]);

@@ -78,9 +78,7 @@ export function createFetch(options: FetchOptions = {}): GuardedFetch {
 				if (init.take && answer.ok) return await takeParts(answer, url, init.take, limit.extend);
 				if (!target || init.redirect === "manual") return await readWhole(answer, url, maxBytes);
 				await answer.body?.cancel();
-				if (redirects === maxRedirects) {
-					throw new FetchFailure("redirect", causeOf("redirects-many", maxRedirects));
-				}
+				if (redirects === maxRedirects) throw new FetchFailure("redirect", causeOf("redirects"));
 				next = afterRedirect(next, answer.status, url, target);
 				url = target;
 			}
@@ -165,11 +163,8 @@ function redirectTarget(answer: Response, from: URL): URL | null {
 	const location = answer.headers.get("Location");
 	if (!redirectStatuses.has(answer.status) || location === null) return null;
 	// Checked first: a URL parser needs much time for a long host.
-	if (location.length > maxLocationLength) {
-		throw new FetchFailure("redirect", causeOf("redirects-long", maxLocationLength));
-	}
-	if (URL.canParse(location, from)) return new URL(location, from);
-	throw new FetchFailure("redirect", causeOf("redirects-nowhere"));
+	if (location.length <= maxLocationLength && URL.canParse(location, from)) return new URL(location, from);
+	throw new FetchFailure("redirect", causeOf("redirects"));
 }
 
 const privateHeaders = ["Authorization", "Cookie", "Proxy-Authorization"];

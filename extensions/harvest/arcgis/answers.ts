@@ -18,13 +18,9 @@ export function objectsIn(list: unknown): Document[] {
 	return listOf(list).filter(isObject);
 }
 
-/**
- * @param what is registered there, for the text of a refusal
- * @throws {Trouble} if there is no document
- */
+/** @throws {Trouble} if there is no document */
 export async function askDocument(
 	address: string,
-	what: "layer" | "service",
 	ask: Ask,
 	path = "",
 	query: Record<string, string> = {},
@@ -34,13 +30,13 @@ export async function askDocument(
 	const { document, error } = readDocument(answer.bytes);
 	if (document) return document;
 	if (error) throw new Trouble(error.state, error.what, error);
-	throw new Trouble("wrong", causeOf(`not-arcgis-${what}`), { isTemporary: true });
+	throw new Trouble("wrong", causeOf("not-arcgis"), { isTemporary: true });
 }
 
 /** @throws {Trouble} if viewers do not draw it as this type */
 export async function askService(address: string, type: ServiceType, ask: Ask): Promise<Document> {
 	const isLayer = type === "esriFeature";
-	const document = await askDocument(address, isLayer ? "layer" : "service", ask);
+	const document = await askDocument(address, ask);
 	const problem = isLayer ? layerProblem(document) : serviceProblem(document, type);
 	if (problem) throw new Trouble("wrong", problem);
 	return document;
@@ -83,7 +79,7 @@ export async function askList(catalogue: string, folder: string, ask: Ask) {
 
 /** The layers of the service that has the layer. @throws {Trouble} if there is no list */
 export async function askLayers(address: string, ask: Ask): Promise<Document[]> {
-	const { layers } = await askDocument(address, "service", ask, "/..");
+	const { layers } = await askDocument(address, ask, "/..");
 	if (!Array.isArray(layers)) throw new Trouble("wrong", causeOf("no-list"), { isTemporary: true });
 	return objectsIn(layers);
 }

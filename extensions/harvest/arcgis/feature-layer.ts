@@ -112,7 +112,7 @@ export async function describeLayer(
 	const layer = await askLayer(address, ask);
 	if (fieldsOf(layer).length > maxFieldsOrClasses || hasTooManyClasses(layer))
 		throw new Trouble("down", tooLarge);
-	const askBeside = (path: string) => orTrouble(askDocument(address, "service", ask, path));
+	const askBeside = (path: string) => orTrouble(askDocument(address, ask, path));
 	const legend = numberInMap(address) === null ? {} : await askBeside("/../legend");
 	const count = await askCount(address, layer, ask);
 	const service = lacksReference(layer) ? await askBeside("/..") : {};
@@ -137,7 +137,7 @@ function documentIn(answer: Document | Trouble): Document {
 
 async function askCount(address: string, layer: Document, ask: Ask): Promise<Document | Trouble> {
 	const count = (query: Query) =>
-		orTrouble(askDocument(address, "service", ask, "/query", { ...query, returnCountOnly: "true" }));
+		orTrouble(askDocument(address, ask, "/query", { ...query, returnCountOnly: "true" }));
 	const answer = await count(everything);
 	// Another form of the query is of no use if the service is down.
 	const isDown = answer instanceof Trouble && answer.state === "down" && answer.isTemporary;
@@ -155,7 +155,7 @@ export function sketchLayer(address: string, layer: Document): FeatureDescriptio
 }
 
 export async function askAllLayers(address: string, ask: Ask): Promise<Document[]> {
-	const answer = await orTrouble(askDocument(address, "service", ask, "/../layers"));
+	const answer = await orTrouble(askDocument(address, ask, "/../layers"));
 	return objectsIn(documentIn(answer).layers);
 }
 

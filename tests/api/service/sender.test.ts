@@ -140,7 +140,7 @@ test("the senders file applies without a restart, and is logged without a secret
 		assert.is(state(), null);
 		await writeFile(path, '{"a":"sec');
 		await eventually(() => lines.length === 3);
-		const warning = /senders\.json: the document must be JSON.*; the senders stay as they were/;
+		const warning = /senders\.json: the document: must be JSON.*; the senders stay as they were/;
 		assert.match(String(lines[2]?.warning), warning);
 		assert.is(state(), "the senders file is not in order; the senders stay as they were");
 		await rename(path, `${path}.away`);

@@ -28,7 +28,7 @@ const wrong: [setting: string, env: Record<string, string>, text?: string | RegE
 	["HOST", { HOST: "192.0.2.1" }],
 	["DATA_DIR", { DATA_DIR: "/dev/null" }, "it is a file"],
 	["DATA_DIR", { DATA_DIR: "/proc/x/y" }, "a folder that this user may write, and /proc/x/y is not: "],
-	["SENDERS", { SENDERS: "{" }, "SENDERS: the document must be JSON: line 1, column 2 "],
+	["SENDERS", { SENDERS: "{" }, 'SENDERS: the document: must be JSON: "}" is missing in line 1, column 2'],
 	["SENDERS", { SENDERS: '{"a":"hidden-x","b":"hidden-x"}' }, "senders a and b must not share a secret"],
 	["BASE_PATH", { BASE_PATH: "rcs/" }, "BASE_PATH: must be a path"],
 	["PUBLIC_URL", { PUBLIC_URL: "fragments.example" }],

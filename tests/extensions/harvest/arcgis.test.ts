@@ -223,10 +223,10 @@ const error = (code: unknown, message = "No") => json({ error: { code, message, 
 
 test("what is not a feature layer is a wrong registration, a server in trouble is down; what was known stays", async () => {
 	const { text: good } = await harvest();
-	const noLayer = "wrong: does not answer as an ArcGIS layer does";
+	const noLayer = "wrong: does not answer as ArcGIS does";
 	const rows: [layer: Route, finding: string][] = [
 		[changed({ type: "Group Layer" }), "wrong: is a group layer: register one of the layers in it"],
-		[json({ pixelType: "U8", fields: [] }), "wrong: is no feature layer, but: ImageServer"],
+		[json({ pixelType: "U8", fields: [] }), "wrong: is of another kind: ImageServer"],
 		[
 			json({ fields: [], features: [] }),
 			"wrong: answers with features: the address must be that of the layer, without /query",
@@ -246,10 +246,7 @@ test("what is not a feature layer is a wrong registration, a server in trouble i
 			json({ error: { code: 400, message: " ", details: ["", "No layer 99"] } }),
 			"wrong: answers with ArcGIS error 400: No layer 99",
 		],
-		[
-			json({ status: "error", messages: ["No machine"] }),
-			"down: answers with ArcGIS error without a code: No machine",
-		],
+		[json({ status: "error", messages: ["No machine"] }), "down: answers with ArcGIS error ?: No machine"],
 		[json({ status: "error", messages: ["No"], code: 404 }), "wrong: answers with ArcGIS error 404: No"],
 		[404, "wrong: answers with status 404"],
 		[503, "down: answers with status 503"],

@@ -52,7 +52,7 @@ test("a feature layer is well with a feature, empty without, and down where no q
 		[{ feature: none }, "empty", "has no features"],
 		[{ feature: text(" ".repeat(5_000_001)) }, null],
 		[{ feature: error(500) }, "down", "answers with ArcGIS error 500: No"],
-		[{ feature: site() }, "down", "answers with ArcGIS error without a code: No machine"],
+		[{ feature: site() }, "down", "answers with ArcGIS error ?: No machine"],
 		[{ feature: site(403) }, "wrong", "answers with ArcGIS error 403: No machine"],
 		[{ feature: page }, "down", noList],
 		[{ feature: error(400) }, null, refused],
@@ -65,7 +65,7 @@ test("a feature layer is well with a feature, empty without, and down where no q
 		[{ feature: unlessFirst(page) }, null],
 		[{ feature: unlessFirst(error(400)), layer: only("Map") }, null],
 		[{ feature: unlessFirst(page, none) }, null, unseen(noList)],
-		[{ layer: json({}) }, "wrong", "does not answer as an ArcGIS layer does"],
+		[{ layer: json({}) }, "wrong", "does not answer as ArcGIS does"],
 	];
 	for (const [services, state, words] of rows) {
 		const result = await watch(featureAt(host + mapLayer), services);
@@ -91,16 +91,16 @@ test("a service of version 2.0 is wrong for what its kind does not draw, as the 
 		["ogcWms", map, { recursive: true }, "does not answer as a WMS does"],
 		["esriTile", { ...map, tileInfo: {} }, {}],
 		["esriTile", map, {}, "has no tiles: its pictures are drawn for each map"],
-		["esriTile", vector, {}, "is no service of layers, but: VectorTileServer"],
-		["esriTile", site, {}, "answers with ArcGIS error without a code: No machine"],
+		["esriTile", vector, {}, "is of another kind: VectorTileServer"],
+		["esriTile", site, {}, "answers with ArcGIS error ?: No machine"],
 		["esriImage", image, {}],
 		["esriImage", map, {}, "is no ImageServer"],
 		["esriMapServer", map, { recursive: true }],
 		["esriMapServer", map, { scrape_only: [1, 5] }, "has no layer 5 among its 3"],
-		["esriMapServer", map, { scrape_only: [0, 2] }, "has a table as 2, which no map shows"],
+		["esriMapServer", map, { scrape_only: [0, 2] }, "has a table or a group as 2, which is not drawn"],
 		["esriMapServer", { layers: [], tables: [{ id: 2 }] }, { recursive: true }, "has no layers"],
 		["esriMapServer", layerDocument(), { recursive: true }, whole],
-		["esriFeatureServer", map, { scrape_only: [1] }, "has a group as 1, which is not drawn by itself"],
+		["esriFeatureServer", map, { scrape_only: [1] }, "has a table or a group as 1, which is not drawn"],
 	];
 	for (const [service_type, document, more, words] of rows) {
 		const node = { service_type, service_url: `${host}/tiles`, ...more } as Registration2["en"];

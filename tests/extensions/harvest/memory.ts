@@ -55,7 +55,7 @@ export function memoryFetch(
 				const response = new Response(body as BodyInit, { status, headers });
 				return Object.defineProperty(response, "url", { value: url.href });
 			}
-			if (redirects === 3) throw new FetchFailure("redirect", causeOf("redirects-many", 3));
+			if (redirects === 3) throw new FetchFailure("redirect", causeOf("redirects"));
 			url = new URL(location, url);
 		}
 	}) as typeof fetch;

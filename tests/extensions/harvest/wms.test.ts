@@ -206,8 +206,8 @@ test("a check finds a layer, a query type and a legend type that the service doe
 		[
 			wms("roads", "Transport", { en: types }),
 			[
-				"/en/feature_info_type does not offer application/json for queries, only: text/html; charset=utf-8, text/plain",
-				"/en/legend_format does not offer image/jpeg for legends, only: image/gif, image/png",
+				"/en/feature_info_type does not offer application/json, only: text/html; charset=utf-8, text/plain",
+				"/en/legend_format does not offer image/jpeg, only: image/gif, image/png",
 				"/fr/layer has no layer Transport among its 2",
 			],
 		],

@@ -119,7 +119,7 @@ test("a wrong layer is named in the issue, and all others are published; no buil
 	assert.equal(built.match(/(?<=v0\.9\/doc\/fr\/).+/g)?.sort(), ["spare", "wells"], "in its last good form");
 	const [issue] = world.peer.issues;
 	assert.is(issue?.title, "The workflow publish fails");
-	assert.match(issue?.body ?? "", "layers/sp/spare.json: the document must be JSON");
+	assert.match(issue?.body ?? "", "layers/sp/spare.json: the document: must be JSON");
 
 	world.push({ "layers/xx/broken.json": null, "layers/we/wells.json": null, "layers/sp/spare.json": null });
 	world.push({ "layers/sp/spare.json": "{" });

@@ -20,7 +20,7 @@ test("a named file is checked for its content, and in layers for its place", asy
 			'{"operators":[],"layers":{}}',
 			1,
 			"1 problem",
-			"/operators: must have at least 1 entry",
+			"/operators: must have 1 or more entries",
 		],
 	];
 	for (const [name, text, code, count, line] of files) {

@@ -86,7 +86,7 @@ test("harvest tells wrong registrations, which end with exit code 1, from servic
 	writeFiles(folder, { "layers/ba/bad.json": "{" });
 	const both = await run("harvest");
 	assert.is(both.code, 1);
-	assert.match(both.output, "layers/ba/bad.json: the document must be JSON");
+	assert.match(both.output, "layers/ba/bad.json: the document: must be JSON");
 	assert.match(
 		both.output,
 		/Wrong registrations.*\n {2}layers\/wr\/wrong.json: \/en\/service_url: http.* 404/,
