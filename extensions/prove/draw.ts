@@ -3,9 +3,10 @@ import type { Browser, Page, Route } from "playwright-core";
 import { FetchFailure } from "../../api/service/net/failure.ts";
 import { type Cause, type CauseCode, causeOf } from "../../registry/health.ts";
 import type { Lang } from "../../registry/smallkey.ts";
-import type { LangProof } from "../../site/data/proofs.ts";
 
-export interface Drawn extends LangProof {
+export interface Drawn {
+	/** Absent if a part of the layer is visible. */
+	cause?: Cause;
 	/** WebP; null if nothing is visible. */
 	picture: Uint8Array | null;
 }
@@ -65,12 +66,10 @@ async function draw(options: DrawOptions, smallkey: string, lang: Lang): Promise
 		);
 		const page = await context.newPage();
 		page.setDefaultTimeout(maxStepMs);
-		const start = performance.now();
 		await page.goto(`${site}${lang}/?layer=${encodeURIComponent(smallkey)}`);
 		await waitUntilDrawn(page);
-		const ms = Math.round(performance.now() - start);
 		await hideButtons(page);
-		return { ...(await inspectMap(page, network)), ms };
+		return await inspectMap(page, network);
 	} finally {
 		await context.close();
 	}
@@ -84,21 +83,19 @@ async function waitUntilDrawn(page: Page): Promise<void> {
 	await page.locator(ended).first().waitFor({ state: "attached" });
 }
 
-async function inspectMap(page: Page, network: Network): Promise<Omit<Drawn, "ms">> {
+async function inspectMap(page: Page, network: Network): Promise<Drawn> {
 	const map = page.locator(mapSelector);
-	if ((await map.count()) === 0) return { cause: causeOf("not-drawable"), share: 0, picture: null };
+	if ((await map.count()) === 0) return { cause: causeOf("not-drawable"), picture: null };
 	for (let zooms = 0; ; zooms += 1) {
-		const { state, features, code, detail } = await map.evaluate((element) => {
-			return { ...(element as HTMLElement).dataset };
-		});
-		const share = state === "drawn" ? await colouredShare(page) : 0;
-		const count = features === undefined ? {} : { features: Number(features) };
-		if (share > 0) return { ...count, share, picture: await takePicture(page) };
+		const { state, code, detail } = await map.evaluate((element) => ({
+			...(element as HTMLElement).dataset,
+		}));
+		if (state === "drawn" && (await isVisible(page))) return { picture: await takePicture(page) };
 		if (state !== "drawn" || zooms === maxZooms) {
 			const causeOnMap = causeOf((code || "nothing") as CauseCode, ...(detail ? [detail] : []));
 			// A page cannot know why it may not read an answer.
 			const cause = (code === "unreachable" && network.lastFault()) || causeOnMap;
-			return { cause, ...count, share, picture: null };
+			return { cause, picture: null };
 		}
 		await zoomIn(page);
 	}
@@ -124,27 +121,21 @@ async function hideButtons(page: Page): Promise<void> {
 	});
 }
 
-/** The share of pixels that differ between the map with the layer and without it. */
-async function colouredShare(page: Page): Promise<number> {
+/** Whether the map with the layer differs from the map without it. */
+async function isVisible(page: Page): Promise<boolean> {
 	let along = await stableScreenshot(page, "visible");
 	for (let tries = 1; ; tries += 1) {
-		const without = await stableScreenshot(page, "hidden");
-		const share = shareOfDifferent(along, without);
-		if (share === 0) return 0;
+		if (!areDifferent(along, await stableScreenshot(page, "hidden"))) return false;
 		// The background may differ, if it has only now loaded.
 		const again = await stableScreenshot(page, "visible");
-		if (again.equals(along) || tries === maxPictures) return share;
+		if (again.equals(along) || tries === maxPictures) return true;
 		along = again;
 	}
 }
 
-function shareOfDifferent(a: Buffer, b: Buffer): number {
-	const [{ data, width, height, channels }, { data: dataB }] = [decode(a), decode(b)];
-	const isDifferent = (at: number) => Math.abs((data[at] ?? 0) - (dataB[at] ?? 0)) > 3;
-	let different = 0;
-	for (let at = 0; at < data.length; at += channels)
-		if ([at, at + 1, at + 2].some(isDifferent)) different += 1;
-	return Math.round((different / (width * height)) * 1e4) / 1e4;
+function areDifferent(a: Buffer, b: Buffer): boolean {
+	const [{ data }, { data: others }] = [decode(a), decode(b)];
+	return data.some((value, at) => Math.abs(value - (others[at] ?? 0)) > 3);
 }
 
 /** The page loads symbols after features, so two equal screenshots are awaited. */

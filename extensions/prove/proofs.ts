@@ -5,10 +5,9 @@ import pLimit from "p-limit";
 import type { Browser } from "playwright-core";
 import { progress } from "../../publish/build.ts";
 import { placeFile } from "../../publish/place-file.ts";
-import { isBlockedOn } from "../../registry/addresses.ts";
 import { causeOf } from "../../registry/health.ts";
 import type { CheckedLayer } from "../../registry/judge.ts";
-import { folderOf, type Lang, langs } from "../../registry/smallkey.ts";
+import { folderOf, langs } from "../../registry/smallkey.ts";
 import { type Proofs, pictureName, proofsFile, proofsVersion, readProofs } from "../../site/data/proofs.ts";
 import { placeOf, quote } from "../harvest/finding.ts";
 import { type Drawn, type DrawOptions, drawLayer } from "./draw.ts";
@@ -43,8 +42,6 @@ export interface ProveRun extends Omit<DrawOptions, "browser"> {
 	registered: ReadonlySet<string>;
 	/** Also what was drawn today. */
 	isAgain: boolean;
-	/** Its pages must be able to draw the layers; empty if unknown; null: it does not matter. */
-	publicUrl: string | null;
 	day: string;
 	signal: AbortSignal;
 	/** Starts one for the next layers. */
@@ -56,8 +53,6 @@ export interface ProveRun extends Omit<DrawOptions, "browser"> {
 const layersAtOnce = 3;
 
 const layersPerBrowser = 50;
-
-type DrawnLangs = Partial<Record<Lang, Drawn>>;
 
 /**
  * The layers of one host are drawn one after the other. After an interruption, the next run of the same day
@@ -96,7 +91,7 @@ async function drawAll(drawing: Drawing, layers: readonly CheckedLayer[]): Promi
 		const { failed } = await drawSome(drawing, [layer]);
 		for (const reason of failed.values()) {
 			const cause = causeOf("browser-ended", quote(String(reason)));
-			await record(drawing, layer, { en: { cause, share: 0, ms: 0, picture: null } });
+			await record(drawing, layer, [{ cause, picture: null }]);
 		}
 	}
 }
@@ -129,11 +124,10 @@ async function drawSome(drawing: Drawing, layers: readonly CheckedLayer[]) {
 async function record(
 	{ folder, hasFixedNames = false, day, proofs, tick }: Drawing,
 	{ smallkey }: CheckedLayer,
-	drawn: DrawnLangs,
+	drawn: readonly Drawn[],
 ): Promise<void> {
 	const before = proofs.get(smallkey);
-	const all = Object.entries(drawn);
-	const bytes = all.map(([, { picture }]) => picture).find((image) => image !== null);
+	const bytes = drawn.find(({ picture }) => picture !== null)?.picture;
 	const hash = bytes && createHash("sha256").update(bytes).digest("hex").slice(0, 12);
 	const name = pictureName(smallkey, hasFixedNames ? undefined : hash);
 	if (bytes) {
@@ -141,11 +135,10 @@ async function record(
 		placeFile(folder, name, Buffer.from(bytes));
 	}
 	const picture = bytes ? name : before?.picture;
-	const isDrawn = all.every(([, { cause }]) => cause === undefined);
+	const cause = drawn.find(({ cause }) => cause !== undefined)?.cause;
 	proofs.set(smallkey, {
 		day,
-		...(!isDrawn && { since: before?.since ?? day }),
-		langs: Object.fromEntries(all.map(([lang, { picture: _, ...rest }]) => [lang, rest])),
+		...(cause && { since: before?.since ?? day, cause }),
 		...(picture !== undefined && { picture }),
 	});
 	tick();
@@ -172,30 +165,11 @@ function createTurns() {
 
 /** In English, and in French if that is another service. */
 async function drawLangs(
-	options: DrawOptions & Pick<ProveRun, "publicUrl" | "draw">,
+	options: DrawOptions & Pick<ProveRun, "draw">,
 	{ smallkey, registration }: CheckedLayer,
-) {
-	const { publicUrl, draw = drawLayer } = options;
+): Promise<Drawn[]> {
+	const { draw = drawLayer } = options;
+	const english = await draw(options, smallkey, "en");
 	const isSame = placeOf(registration, "en") === placeOf(registration, "fr");
-	const drawIn = async (lang: Lang): Promise<Drawn> => {
-		const drawn = await draw(options, smallkey, lang);
-		// The page of the proof is http itself.
-		const isBlocked = publicUrl !== null && isBlockedOn(publicUrl, registration[lang].service_url);
-		return isBlocked && !drawn.cause ? { ...drawn, cause: causeOf("not-secure") } : drawn;
-	};
-	return { en: await drawIn("en"), ...(!isSame && { fr: await drawIn("fr") }) };
-}
-
-/** The longest failing first. */
-export function notDrawnIn(proofs: Proofs) {
-	const notDrawn = [...proofs].flatMap(
-		([
-			smallkey,
-			{
-				since,
-				langs: { en, fr },
-			},
-		]) => (since === undefined ? [] : { smallkey, since, cause: en?.cause ?? fr?.cause }),
-	);
-	return notDrawn.sort((a, b) => (a.since + a.smallkey < b.since + b.smallkey ? -1 : 1));
+	return isSame ? [english] : [english, await draw(options, smallkey, "fr")];
 }

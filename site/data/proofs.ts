@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync, mkdirSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Cause } from "../../registry/health.ts";
-import { folderOf, type Lang, langs, parseSmallkey } from "../../registry/smallkey.ts";
+import { folderOf, langs, parseSmallkey } from "../../registry/smallkey.ts";
 import { type TextCode, textIn, textOf } from "../../registry/texts.ts";
 import { code, tryJson } from "../../registry/untrusted-text.ts";
 import { filesBelow, ifThereSync, readTextIfThere } from "../../store/files/files.ts";
@@ -51,21 +51,12 @@ export function placeThumbnails(out: string, thumbnails: Thumbnails, entries: re
 	}
 }
 
-export interface LangProof {
-	/** Absent if a part of the layer is visible. */
-	cause?: Cause;
-	features?: number;
-	/** Share of the map that the layer colours, from 0 to 1. */
-	share: number;
-	/** Time until the map had drawn, in milliseconds. */
-	ms: number;
-}
-
 interface Proof {
 	day: string;
 	/** The first day on which it did not draw; absent if it draws. */
 	since?: string;
-	langs: Partial<Record<Lang, LangProof>>;
+	/** Why it does not. */
+	cause?: Cause;
 	/** Its last picture in the folder. It may be older than `day` if the layer no longer draws. */
 	picture?: string;
 }

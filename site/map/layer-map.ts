@@ -150,7 +150,6 @@ export async function drawLayer(
 			const { length } = features;
 			layer.getSource()?.clear(true);
 			layer.getSource()?.addFeatures(features);
-			target.dataset.features = String(length);
 			if (length === 0) return setStatus(t("nothing-in-view"));
 			setStatus(hasMore ? t("some-features-drawn", length) : plural(length, "features-drawn"));
 		};

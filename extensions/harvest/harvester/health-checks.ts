@@ -24,13 +24,12 @@ import { createGroups, type Schedule } from "./schedule.ts";
 /** What an operator is notified of (docs/repair.md). */
 export type Notice =
 	| { event: "sick"; layers: ({ smallkey: string } & Pick<Sickness, "state" | "since" | "cause">)[] }
-	| { event: "repair"; repairs: ({ smallkeys: string[] } & Pick<WaitingRepair, "branch" | "sure">)[] }
-	| { event: "proof"; layers: { smallkey: string; since: string }[] };
+	| { event: "repair"; repairs: ({ smallkeys: string[] } & Pick<WaitingRepair, "branch" | "sure">)[] };
 
 const notifier = "fragment-publisher";
 
 /** After attempts of a service that failed. */
-const longPausesMs = [1_000, 10_000, 60_000, 600_000];
+const pausesMs = [1_000, 10_000, 60_000, 600_000];
 
 /** Layers or repairs of a notice, and smallkeys of a repair. */
 const maxListed = 100;
@@ -39,18 +38,15 @@ interface NotifierOptions {
 	target: { url: string; secret: string };
 	now: () => Date;
 	warn: (line: string) => void;
-	/** A command does not wait for long. */
-	pausesMs?: readonly number[];
 	fetch?: typeof fetch;
 	pause?: (ms: number, signal: AbortSignal) => Promise<unknown>;
 }
 
 /** Sends notices one after the other, with retries, and never in the way of anything else. */
 export function createNotifier(options: NotifierOptions) {
-	const { target, now, warn, pausesMs = longPausesMs } = options;
-	// A service that has ended otherwise does not wait for a pause; a command does.
-	const ref = options.pausesMs !== undefined;
-	const { pause = (ms, signal) => sleep(ms, undefined, { signal, ref }) } = options;
+	const { target, now, warn } = options;
+	// A service that has ended otherwise does not wait for a pause.
+	const { pause = (ms, signal) => sleep(ms, undefined, { signal, ref: false }) } = options;
 	const { fetch = createFetch({ allowPrivate: true, timeoutMs: 10_000, maxBytes: 100_000 }) } = options;
 	const ending = new AbortController();
 	const { signal } = ending;

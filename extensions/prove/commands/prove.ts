@@ -20,11 +20,10 @@ import { withTemporaryFolder } from "../../../store/files/files.ts";
 import { listTree, readEntries } from "../../../store/git/commands/tree.ts";
 import { readOpen } from "../../../store/git/review-branches.ts";
 import { clientsWith } from "../../harvest/ask.ts";
-import { createNotifier } from "../../harvest/harvester/health-checks.ts";
 import { readLayers, selectLayers, validLayers } from "../../harvest/harvester/layers.ts";
 import { readHarvest } from "../../harvest/settings.ts";
 import { needBrowser, openBrowser, readProve } from "../browser.ts";
-import { notDrawnIn, runProofs } from "../proofs.ts";
+import { runProofs } from "../proofs.ts";
 import { serveFolder } from "../serve-folder.ts";
 
 /** The layers of all waiting repairs, as after their merge. */
@@ -47,12 +46,6 @@ async function writeLayers(layers: readonly CheckedLayer[], folder: string): Pro
 	}
 }
 
-const help = `
-It draws as the catalogue's map does, one layer at a time for each host. The folder gets a picture for each layer, of at
-most 12 kB, and proofs.json with what was seen. What was drawn today is not drawn again, unless it is named, so that an
-interrupted run continues. It needs Chromium. --proposed draws the layers of the repairs that wait, as they would be, into
-the folder proposed/ beside the other pictures.`;
-
 function parsePart(text: string) {
 	const [, number = "", of = ""] = /^([1-9]\d{0,3})\/([1-9]\d{0,3})$/.exec(text) ?? [];
 	const part = { number: Number(number), of: Number(of) };
@@ -70,11 +63,10 @@ export const run = createRun("prove", async ({ read, environment, io }) => {
 		withSource(line.argument("[smallkey...]", "which layers; all where none is named"))
 			.option("--part <part>", "one of several parts of all layers, such as 3/7", parsePart)
 			.option("--proposed", "the repairs that wait in the repository, as they would be")
-			.option("--out <dir>", "the folder of pictures (PICTURES, or DATA_DIR/pictures)")
-			.addHelpText("after", help),
+			.option("--out <dir>", "the folder of pictures (PICTURES, or DATA_DIR/pictures)"),
 	);
 	const configuration = readConfiguration(withoutStore(environment), readProve, readSite, readHarvest);
-	const { browser, publicUrl } = configuration;
+	const { browser } = configuration;
 	needBrowser(browser);
 	const pictures = resolve(out ?? configuration.pictures);
 	const folder = proposed ? join(pictures, proposedFolder) : pictures;
@@ -104,19 +96,15 @@ export const run = createRun("prove", async ({ read, environment, io }) => {
 			folder,
 			hasFixedNames: proposed ?? false,
 			isAgain: proposed ?? smallkeys.length > 0,
-			publicUrl: proposed ? null : publicUrl,
 			day,
 			signal: io.interrupted(),
 			browser: () => openBrowser(browser),
 		}).finally(close);
-		const notDrawn = notDrawnIn(proofs);
-		if (configuration.notify && !proposed) {
-			const warn = (line: string) => io.warn(plain(line));
-			const options = { target: configuration.notify, now: io.now, warn, pausesMs: [1_000] };
-			const newly = notDrawn.filter(({ since }) => since === day);
-			const layers = newly.map(({ smallkey, since }) => ({ smallkey, since }));
-			await createNotifier(options).notify({ event: "proof", layers });
-		}
+		// The longest failing first.
+		const notDrawn = [...proofs]
+			.map(([smallkey, proof]) => ({ smallkey, ...proof }))
+			.filter(({ since }) => since !== undefined)
+			.sort((a, b) => (`${a.since}${a.smallkey}` < `${b.since}${b.smallkey}` ? -1 : 1));
 		for (const { smallkey, since, cause } of notDrawn)
 			io.print(plain(`${smallkey}: not drawn since ${since}${cause ? `: ${causeText("en", cause)}` : ""}`));
 		const unknown = all.length - proofs.size;

@@ -147,7 +147,8 @@ test("a state that cannot be stored is stored with the next one, or at the end",
 const secret = "notify-secret";
 const target = { url: "https://hooks.example.org/maps/notices", secret };
 const noon = () => new Date("2026-03-04T12:00:00Z");
-const sick: Notice = { event: "sick", layers: [{ smallkey: "roads", state: "down", since: "2026-W10" }] };
+const sickLayer = { smallkey: "roads", state: "down", since: "2026-W10" } as const;
+const sick: Notice = { event: "sick", layers: [sickLayer] };
 
 interface Sent {
 	url: string;
@@ -183,9 +184,9 @@ test("a notice is signed as a PUT is, and small", async () => {
 	const message = messageOf({ path: "/maps/notices", sender, timestamp, body });
 	assert.ok(await verify(secret, message, signature));
 	assert.equal([timestamp, sender, warned], ["2026-03-04T12:00:00.000Z", "fragment-publisher", []]);
-	const layers = Array.from({ length: 5_000 }, (_, at) => ({ smallkey: `k${at}`, since: "2026-03-04" }));
+	const layers = Array.from({ length: 5_000 }, (_, at) => ({ ...sickLayer, smallkey: `k${at}` }));
 	const many = notifierWith([200]);
-	await many.notifier.notify({ event: "proof", layers });
+	await many.notifier.notify({ event: "sick", layers });
 	assert.is(JSON.parse(new TextDecoder().decode(many.sent[0]?.body)).layers.length, 100);
 });
 
