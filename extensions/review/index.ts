@@ -25,7 +25,7 @@ const commands: readonly Command[] = [
 		name: "status",
 		purpose: "operate",
 		summary:
-			"show the status of a layer, or of the whole catalogue: sick layers, missing harvests, waiting reviews, disk space",
+			"show the status of the whole catalogue: sick layers, missing harvests, waiting reviews, disk space",
 		load: async () => (await import("./status.ts")).run,
 	},
 	{

@@ -35,10 +35,7 @@ export function judgeProvenance(commit: LoggedCommit, firstOf: ReadonlyMap<strin
 	// A squash has the sender as its author, or the App that opened the pull request.
 	const isSquash = author.name === sender || isApp(author);
 	if (isByGithub(commit) && others.length === 0 && isSquash)
-		return genuine(
-			`by the sender ${sender}, merged at GitHub, which has who merged it: ${subject}`,
-			"GitHub signs such commits: git log --show-signature tells one that is not its own",
-		);
+		return genuine(`by the sender ${sender}, merged at GitHub, which has who merged it: ${subject}`);
 	const [timestamp = ""] = timestamps;
 	const [request = ""] = requests;
 	const timeMs = parseTimestamp(timestamp) ?? Number.NaN;

@@ -1,10 +1,8 @@
 // npx fragment-publisher status: how the layers of a repository are, from git alone
 import { statfs } from "node:fs/promises";
 import pLimit from "p-limit";
-import type { Io } from "../../api/configuration.ts";
 import type { RunningService, Started } from "../../api/service/extensions.ts";
 import { gitInTime, historyMs, isoTime } from "../../api/service/layer-status.ts";
-import { askService, errorsOf } from "../../api/service/net/ask.ts";
 import {
 	findRepository,
 	readHealth,
@@ -20,8 +18,8 @@ import { judgeChange, namesOf, problemLine } from "../../registry/judge.ts";
 import { harvestedLangs } from "../../registry/registration.ts";
 import type { LayerStatus } from "../../registry/schemas/answers.ts";
 import { layerPath } from "../../registry/smallkey.ts";
-import { counted, isObject, plain, tryJson } from "../../registry/untrusted-text.ts";
-import { createRun, exitCodes, parseUrl } from "../../scripts/terminal/command-line.ts";
+import { counted, plain } from "../../registry/untrusted-text.ts";
+import { createRun } from "../../scripts/terminal/command-line.ts";
 import { gitText } from "../../store/git/commands/run.ts";
 import { isStale, staleText } from "./decide.ts";
 
@@ -126,49 +124,13 @@ async function declinedOf(repository: string, smallkey: string): Promise<LayerSt
 	return { commit, at: isoTime(newest.timeMs), reason: newest.reason };
 }
 
-const statusTimeoutMs = 15_000;
-
-/**
- * The answer of `/status` as it is.
- * @returns exit code: 1 if the layer is not registered, 2 if the service does not answer
- */
-async function printStatus(url: string, smallkey: string, io: Io): Promise<number> {
-	const address = `${url}/status/${encodeURIComponent(smallkey)}`;
-	const answer = await askService(address, statusTimeoutMs);
-	if (!answer.ok) {
-		io.warn(`${answer.status} from ${url}`);
-		for (const error of errorsOf(answer)) io.warn(plain(error));
-		return answer.status === 404 || answer.status === 400 ? exitCodes.wrong : exitCodes.unable;
-	}
-	const status = tryJson(answer.text);
-	if (!isObject(status) || !status.harvest)
-		throw new Error(`${address}: its answer is not the status of a layer`);
-	for (const line of JSON.stringify(status, null, 2).split("\n")) io.print(plain(line));
-	return exitCodes.done;
-}
-
 export const repoWords = [
 	"--repo <dir>",
 	"a git repository instead of that of DATA_DIR, or of this checkout",
 ] as const;
 
 export const run = createRun("status", async ({ read, environment, io }) => {
-	const [{ repo, url }, smallkey] = await read((line) =>
-		line
-			.argument("[smallkey]", "how this layer is, as the service at --url says; without it, how all are")
-			.option(
-				"--url <url>",
-				"with a smallkey: the service with its base path (http://127.0.0.1:8080)",
-				parseUrl,
-			)
-			.option(...repoWords),
-	);
-	if (smallkey !== undefined) {
-		if (repo !== undefined) throw new Error("--repo: is for all layers; a service knows how one is");
-		return printStatus(url ?? "http://127.0.0.1:8080", smallkey, io);
-	}
-	if (url !== undefined)
-		throw new Error("--url: is for one layer: npx fragment-publisher status <smallkey> --url <url>");
+	const [{ repo }] = await read((line) => line.option(...repoWords));
 	const { dataDir } = readConfiguration(withoutStore(environment));
 	const { path, name } = await findRepository(repo, dataDir);
 	io.warn(`Looking at the branch main of ${name}`);

@@ -1,7 +1,7 @@
 // npx fragment-publisher audit: who changed the layers of a repository, from git alone
 import { findRepository, readReviews, servedRef } from "../../../api/service/repository.ts";
 import { parseSpan, readConfiguration, withoutStore } from "../../../api/service/settings.ts";
-import { descriptionPath, layerPath, parseSmallkey, smallkeyRule } from "../../../registry/smallkey.ts";
+import { parseLayerPath, parseSmallkey, smallkeyRule } from "../../../registry/smallkey.ts";
 import { counted, firstOf, plain } from "../../../registry/untrusted-text.ts";
 import { createRun, exitCodes, parseSenderId } from "../../../scripts/terminal/command-line.ts";
 import { historyCommit } from "../../../site/data/history.ts";
@@ -25,49 +25,27 @@ interface Entry extends Provenance {
 	what: string;
 }
 
-/** What is looked for: a layer, or each commit that claims to be a sender's; without either, all layers. */
-interface Subject {
-	smallkey?: string | undefined;
-	sender?: string | undefined;
-}
+type IsAbout = (commit: LoggedCommit) => boolean;
 
 /**
- * Reads the commits of the served branch. The result reads the commits of a range that are about the subject, the newest
- * first. A merge is judged by what it changes in its first parent.
+ * The result reads the commits of a range that change layers, the newest first. A merge is judged by what it changes in its
+ * first parent.
  * @param nowMs the clock: no date after it is believed
  */
-async function openHistory(repository: string, nowMs: number, { smallkey, sender }: Subject = {}) {
-	const paths = smallkey === undefined ? ["layers"] : [layerPath(smallkey), descriptionPath(smallkey)];
-	const isAbout = ({ files, author, message }: LoggedCommit) =>
-		files.length > 0 &&
-		(sender === undefined || author.name === sender || trailersOf(message, "Sender").includes(sender));
-	/** Request id → the first commit of the served branch that has it: a later commit has copied it. */
+function openHistory(repository: string, nowMs: number, smallkey?: string) {
+	/** Request id → the first commit that has it: a later commit has copied it. */
 	const first = new Map<string, string>();
 	const dates = new Map<string, number>();
-	const log = (words: readonly string[], input?: string) =>
-		readLog(repository, ["--diff-merges=first-parent", ...words], input);
-	const choose = async (range: string): Promise<string[]> => {
-		const ids: string[] = [];
-		// All commits, with their changes of some paths: all their changes take git three times as long.
-		const order = ["--topo-order", "--reverse", "--full-history", "--sparse", "--end-of-options"];
-		for await (const commit of log([...order, range, "--", ...paths])) {
-			const { id, parents, committer, message } = commit;
-			dates.set(id, believedMs(committer.timeMs, dates.get(parents[0] ?? "") ?? 0, nowMs));
-			for (const request of range === servedRef ? trailersOf(message, "Request") : [])
-				if (!first.has(request)) first.set(request, id);
-			if (isAbout(commit)) ids.push(id);
-		}
-		return ids;
-	};
-	const served = await choose(servedRef);
-	return async (range?: string): Promise<Entry[]> => {
-		const ids = range === undefined ? served : await choose(range);
+	// All commits, those before first: a date is compared with that of its parent.
+	const order = ["--topo-order", "--reverse", "--full-history", "--sparse", "--diff-merges=first-parent"];
+	return async (range: string, isAbout: IsAbout = () => true): Promise<Entry[]> => {
 		const entries: Entry[] = [];
-		if (ids.length === 0) return entries;
-		for await (const logged of log(["--no-walk=unsorted", "--stdin"], `${ids.join("\n")}\n`)) {
-			const { id, committer } = logged;
-			const commit = { ...logged, files: logged.files.filter(({ path }) => path.startsWith("layers/")) };
-			const dateMs = dates.get(id) ?? 0;
+		for await (const commit of readLog(repository, [...order, "--end-of-options", range, "--", "layers"])) {
+			const { id, parents, committer, message, files } = commit;
+			const dateMs = believedMs(committer.timeMs, dates.get(parents[0] ?? "") ?? 0, nowMs);
+			dates.set(id, dateMs);
+			for (const request of trailersOf(message, "Request")) if (!first.has(request)) first.set(request, id);
+			if (files.length === 0 || !isAbout(commit)) continue;
 			const { isForged, lines } = judgeProvenance(commit, first);
 			if (Math.abs(committer.timeMs - dateMs) > maxAheadMs)
 				lines.unshift(`its own date, which cannot be, is ${timeText(committer.timeMs)}`);
@@ -77,18 +55,25 @@ async function openHistory(repository: string, nowMs: number, { smallkey, sender
 	};
 }
 
-/** Everything that happened to a layer, or that a sender did, declined changes among them, the newest first. */
-async function readEntries(repository: string, nowMs: number, sinceMs: number, subject: Subject) {
-	const read = await openHistory(repository, nowMs, subject);
-	const entries = await read();
+/**
+ * Everything that happened to a layer, or that a sender did, declined changes among them, the newest first.
+ * @param sender also what only claims to be the sender's
+ */
+async function readEntries(repository: string, nowMs: number, smallkey?: string, sender?: string) {
+	const isAbout: IsAbout = ({ files, author, message }) =>
+		smallkey === undefined
+			? author.name === sender || trailersOf(message, "Sender").includes(sender ?? "")
+			: files.some(({ path }) => parseLayerPath(path)?.smallkey === smallkey);
+	const read = openHistory(repository, nowMs, smallkey);
+	const entries = await read(servedRef, isAbout);
 	const declined = await readReviews(repository, "declined");
 	for (const { commit: id, timeMs: dateMs, author: name, mail, reason } of declined) {
-		const proposed = dateMs < sinceMs ? [] : await read(`${servedRef}..${id}`);
+		const proposed = await read(`${servedRef}..${id}`, isAbout);
 		const lines = [`by ${personText({ name, mail })}: ${reason}`, ...proposed.flatMap(proposedLines)];
 		const isForged = proposed.some((commit) => commit.isForged);
 		if (proposed.length > 0) entries.push({ id, dateMs, what: "declined", lines, isForged });
 	}
-	return entries.filter(({ dateMs }) => dateMs >= sinceMs).sort((a, b) => b.dateMs - a.dateMs);
+	return entries.sort((a, b) => b.dateMs - a.dateMs);
 }
 
 function proposedLines({ id, dateMs, lines }: Entry): string[] {
@@ -103,7 +88,8 @@ const maxProposed = 10;
 
 /** The newest commits of a waiting review, with their authors. */
 export async function proposalLines(repository: string, commit: string, nowMs: number): Promise<string[]> {
-	const read = await openHistory(repository, nowMs);
+	const read = openHistory(repository, nowMs);
+	await read(servedRef);
 	const proposed = await read(`${servedRef}..${commit}`);
 	const hidden = proposed.length - maxProposed;
 	const lines = proposed.slice(0, maxProposed).flatMap(proposedLines);
@@ -152,7 +138,8 @@ export const run = createRun("audit", async ({ read, environment, io }) => {
 	const who = sender === undefined ? `the smallkey ${smallkey}` : `the sender ${sender}`;
 	io.warn(`Reading the history of ${who} in ${name}`);
 	if (await isShallow(repository)) io.warn("Only the end of its history is here: git fetch --unshallow");
-	const entries = await readEntries(repository, nowMs, sinceMs, { smallkey, sender });
+	const all = await readEntries(repository, nowMs, smallkey, sender);
+	const entries = all.filter(({ dateMs }) => dateMs >= sinceMs);
 	for (const { id, dateMs, what, lines } of entries) {
 		const head = `${timeText(dateMs)}  ${id.slice(0, 12)}  ${what}`;
 		io.print(`${[head, ...indented(lines)].map(plain).join("\n")}\n`);
