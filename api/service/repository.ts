@@ -12,22 +12,17 @@ import { repositoryPath } from "./data-dir.ts";
 export const servedRef = "refs/heads/main";
 
 /**
- * The named one; otherwise that of `DATA_DIR`; otherwise this checkout's. `name`: for messages.
+ * That of `DATA_DIR`; otherwise this checkout's. `name`: for messages.
  * @throws {Error} if there is no repository with the branch main
  */
-export async function findRepository(path: string | undefined, dataDir: string) {
+export async function findRepository(dataDir: string) {
 	const local = repositoryPath(resolve(dataDir));
-	const repository =
-		path !== undefined
-			? { path: resolve(path), name: `the repository ${path}` }
-			: existsSync(local)
-				? { path: local, name: `the repository of DATA_DIR, ${local}` }
-				: { path: resolve("."), name: "the repository of this checkout" };
+	const repository = existsSync(local)
+		? { path: local, name: `the repository of DATA_DIR, ${local}` }
+		: { path: resolve("."), name: "the repository of this checkout" };
 	await runGit(repository.path, ["rev-parse", "--verify", "--quiet", "--end-of-options", servedRef]).catch(
 		() => {
-			throw new Error(
-				`${path === undefined ? "" : "--repo: "}${repository.name}: is no git repository with a branch main`,
-			);
+			throw new Error(`${repository.name}: is no git repository with a branch main`);
 		},
 	);
 	return repository;

@@ -7,38 +7,33 @@ export const marker = "<!-- fragment-publisher: review -->";
 /** Characters of a comment: GitHub accepts 65,536. */
 export const maxCommentLength = 65_000;
 
-const maxListLength = 10_000;
-
-/** Characters of the table of a large change, in which 300 layers have room, and of a name in it. */
-const maxTableLength = 45_000;
+/** Of a list and of the table: all lists and the table have room together. */
+const maxListLength = 7_000;
+const maxTableLength = 20_000;
 const maxNameLength = 40;
 
 const closingLength = 200;
 
 /**
- * Renders a review as Markdown: the marker, then independent blocks. Blocks that do not fit are left out as a whole and
+ * Renders a review as Markdown: the marker, then independent blocks. Layers that do not fit are left out as a whole and
  * counted in the last line, so that a shortened comment is well formed too.
  */
 export function renderComment(review: Review, links?: ReturnType<typeof linksInto>): string {
 	const { layers } = review;
-	const table = layers.length > maxDetailed ? layerTable(layers) : "";
-	let text = "";
-	const add = (block: string, reserved = 0): boolean => {
-		if (text.length + block.length > maxCommentLength - closingLength - reserved) return false;
-		text += block === "" ? "" : `${block}\n\n`;
-		return true;
-	};
-	// The blocks before the table leave room for it.
-	const missing = blocksOf(review, links).filter((block) => !add(block, table.length + 2)).length;
-	add(table);
-	const readable = layers.filter(({ verb }) => verb !== "wrong");
-	const shown = readable.slice(0, maxDetailed).filter((layer) => add(layerBlock(layer))).length;
-	const unshown = readable.length - shown;
-	const closing = [
-		missing > 0 && "Some of the lists above had no room.",
-		unshown > 0 && `The fragments of ${unshown} more layers are not shown here: there is no room.`,
-	];
-	return `${text}${closing.filter(Boolean).join(" ")}`.trimEnd().concat("\n");
+	const blocks = blocksOf(review, links).filter(Boolean);
+	if (layers.length > maxDetailed) blocks.push(layerTable(layers));
+	let text = blocks.join("\n\n");
+	const detailed = layers.slice(0, maxDetailed).filter(({ verb }) => verb !== "wrong");
+	const shown = detailed.filter((layer) => {
+		const block = `\n\n${layerBlock(layer)}`;
+		const hasRoom = text.length + block.length <= maxCommentLength - closingLength;
+		if (hasRoom) text += block;
+		return hasRoom;
+	});
+	const hidden = detailed.length - shown.length;
+	const closing =
+		hidden > 0 ? `\n\nThe fragments of ${hidden} more layers are not shown here: there is no room.` : "";
+	return `${text}${closing}\n`;
 }
 
 /** A block without content is empty. */
@@ -47,7 +42,6 @@ function blocksOf(review: Review, links?: ReturnType<typeof linksInto>): string[
 	const lists = groupBy(remarks, ({ title }) => title);
 	// The draft page shows the problems of a wrong layer, too.
 	const drafts = layers.filter(({ verb, draft }) => verb === "wrong" && draft !== null);
-	const services = counted(unasked.length, "layer");
 	return [
 		`${marker}\n### ${verdict(review)}`,
 		obstacle === null ? "" : `It cannot be merged: ${obstacle}.`,
@@ -59,7 +53,9 @@ function blocksOf(review: Review, links?: ReturnType<typeof linksInto>): string[
 			}),
 		),
 		list("As drafts", drafts, ({ smallkey, draft }) => linked(smallkey, draft)),
-		unasked.length > 0 ? `The services of ${services} were not asked: there are too many at once.` : "",
+		unasked > 0
+			? `The services of ${counted(unasked, "layer")} were not asked: there are too many at once.`
+			: "",
 		list("Files outside the layers, for the operators to look at", outside, code),
 	];
 }
@@ -103,13 +99,10 @@ function layerTable(layers: readonly LayerRow[]): string {
 	return [...head, ...lines].join("\n");
 }
 
-function layerBlock({ smallkey, verb, draft, services, fragments }: LayerRow): string {
-	const links = [
-		...(draft === null ? [] : [`[on the map, as a draft](${draft})`]),
-		...services.map(({ lang, address }) => `[its service, ${lang}](${safeAddress(address)})`),
-	];
+function layerBlock({ smallkey, verb, draft, fragments }: LayerRow): string {
+	const link = draft === null ? "" : `[on the map, as a draft](${draft})`;
 	const title = `<details><summary>${code(smallkey)} ${verb}</summary>`;
-	const parts = [title, links.join(" · "), ...fragments.map(fragmentBlock), "</details>"];
+	const parts = [title, link, ...fragments.map(fragmentBlock), "</details>"];
 	return parts.filter(Boolean).join("\n\n");
 }
 
@@ -138,9 +131,4 @@ function escaped(text: string): string {
 /** @param text untrusted @param address trusted; without it the text is no link */
 export function linked(text: string, address?: string | null): string {
 	return address == null ? code(text) : `[${code(text)}](${address})`;
-}
-
-/** Percent-encodes the characters that Markdown could interpret. @param address of a valid registration: http or https */
-export function safeAddress(address: string): string {
-	return address.replace(/[^A-Za-z0-9./:?#=&%+,;_-]/g, escaped);
 }

@@ -51,7 +51,7 @@ function rowLine({ smallkey, verb, state, name }: LayerRow): string {
 	return [verb.padEnd("changed".length), smallkey, state, name].filter(Boolean).join("  ");
 }
 
-function layerLines({ smallkey, verb, fragments, services, draft }: LayerRow): string[] {
+function layerLines({ smallkey, verb, fragments, draft }: LayerRow): string[] {
 	return [
 		`${smallkey}: ${verb}`,
 		...fragments.flatMap(({ lang, lines, hidden }) => {
@@ -59,7 +59,6 @@ function layerLines({ smallkey, verb, fragments, services, draft }: LayerRow): s
 			const rest = hidden > 0 ? [`… ${hidden} more lines`] : [];
 			return [`  viewers in ${lang} read:`, ...[...lines, ...rest].map((line) => `    ${line}`)];
 		}),
-		...services.map(({ lang, address }) => `  its service in ${lang}: ${address}`),
 		...(draft === null ? [] : [`  on the map, as a draft: ${draft}`]),
 	];
 }

@@ -39,12 +39,9 @@ export type Review = Awaited<ReturnType<typeof review>>;
 
 export type LayerRow = Review["layers"][number];
 
-/** Layers with a draft: a comment has no room for more. */
-const maxDrafts = 100;
-
 const maxDraftLength = 4_000;
 
-/** Layers that are shown with their fragments; of a larger change a table shows all layers. */
+/** Layers that are shown with draft and fragments; of a larger change a table shows all layers. */
 export const maxDetailed = 20;
 
 export function isWrong({ obstacle, errors }: Review): boolean {
@@ -61,18 +58,18 @@ export async function review({ repository, base, head, settings, check }: Review
 		(located[index] ?? []).map((place): Remark => ({ ...kind, ...place })),
 	);
 	const rows = rowsOf(layers, remarks);
-	const drafted = rows.filter(({ verb }) => verb !== "removed").slice(0, maxDrafts);
-	const detailed = rows.filter(({ verb }) => verb !== "wrong").slice(0, maxDetailed);
+	const detailed = rows.slice(0, maxDetailed);
 	const draftOf = async (row: (typeof rows)[number]) => {
-		const address = drafted.includes(row) ? await draftAddress(settings.publicUrl ?? "", row) : null;
+		const isDrafted = detailed.includes(row) && row.verb !== "removed";
+		const address = isDrafted ? await draftAddress(settings.publicUrl ?? "", row) : null;
 		return address !== null && address.length <= maxDraftLength ? address : null;
 	};
 	const withTexts = rows.map(async (row) => ({
 		...row,
 		/** Address of the page that shows the layer as a draft; null without such a page. */
 		draft: await draftOf(row),
-		/** Of the first `maxDetailed` layers that are not wrong. */
-		fragments: detailed.includes(row) ? fragmentChanges(row, settings) : [],
+		/** Of those of the first `maxDetailed` layers that are not wrong. */
+		fragments: row.verb !== "wrong" && detailed.includes(row) ? fragmentChanges(row, settings) : [],
 	}));
 	return {
 		/** Why it cannot be merged; null if it can. */
@@ -80,7 +77,7 @@ export async function review({ repository, base, head, settings, check }: Review
 		remarks,
 		/** The number of remarks that fail the check. */
 		errors: remarks.filter(({ level }) => level === "error").length,
-		/** Smallkeys of layers whose services were not asked, because there are too many at once. */
+		/** The number of layers whose services were not asked, because there are too many at once. */
 		unasked,
 		/** First those with something wrong, then the changed, the removed and the added ones. */
 		layers: await Promise.all(withTexts),
@@ -104,7 +101,6 @@ function rowsOf(layers: readonly ChangedLayer[], remarks: readonly Remark[]) {
 			/** Empty if nothing is wrong or odd. */
 			state: verb === "wrong" ? "to correct" : (states.get(layerPath(smallkey)) ?? ""),
 			name: en.service_name || (en.layer ?? ""),
-			services: after ? langs.map((lang) => ({ lang, address: after.registration[lang].service_url })) : [],
 		} as const;
 	});
 	const rankOf = ({ state, verb }: (typeof rows)[number]) =>
@@ -150,8 +146,7 @@ async function askServices(layers: readonly ChangedLayer[], check: CheckServices
 	const findings = (await mapWithProgress(asked, "asking services", maxConcurrent, task)).flat();
 	const placesOf = (kind: Finding["state"]): Located[] =>
 		findings.flatMap(({ state, ...place }) => (state === kind ? place : []));
-	const unasked = touched.slice(maxAsked).map(({ smallkey }) => smallkey);
-	return { wrong: placesOf("wrong"), down: placesOf("down"), unasked };
+	return { wrong: placesOf("wrong"), down: placesOf("down"), unasked: touched.length - asked.length };
 }
 
 function touchedLangs({ before, after }: ChangedLayer): Lang[] {

@@ -124,15 +124,10 @@ async function declinedOf(repository: string, smallkey: string): Promise<LayerSt
 	return { commit, at: isoTime(newest.timeMs), reason: newest.reason };
 }
 
-export const repoWords = [
-	"--repo <dir>",
-	"a git repository instead of that of DATA_DIR, or of this checkout",
-] as const;
-
 export const run = createRun("status", async ({ read, environment, io }) => {
-	const [{ repo }] = await read((line) => line.option(...repoWords));
+	await read((line) => line);
 	const { dataDir } = readConfiguration(withoutStore(environment));
-	const { path, name } = await findRepository(repo, dataDir);
+	const { path, name } = await findRepository(dataDir);
 	io.warn(`Looking at the branch main of ${name}`);
 	for (const text of await overviewLines(path)) io.print(plain(text));
 });

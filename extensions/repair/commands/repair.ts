@@ -93,7 +93,7 @@ export const run = createRun("repair", async ({ read, environment, io }) => {
 		return void io.print(`${harvest.on ? "REPAIR" : "HARVEST"}=off: no service is looked for`);
 	const { path: repository, name } =
 		options.repo === undefined
-			? await findRepository(undefined, dataDir)
+			? await findRepository(dataDir)
 			: { path: resolve(options.repo), name: `the repository ${options.repo}` };
 	const base = await resolveCommit(repository, options.ref);
 	io.warn(plain(`Looking for the services of sick layers of ${name}`));

@@ -7,7 +7,6 @@ import { createRun, exitCodes, parseSenderId } from "../../../scripts/terminal/c
 import { historyCommit } from "../../../site/data/history.ts";
 import {
 	believedMs,
-	isShallow,
 	type LoggedCommit,
 	maxAheadMs,
 	personText,
@@ -15,7 +14,7 @@ import {
 	trailersOf,
 } from "../../../store/git/commands/commits.ts";
 import { judgeProvenance, type Provenance } from "../provenance.ts";
-import { indented, repoWords } from "../status.ts";
+import { indented } from "../status.ts";
 
 /** A commit, or a declined review. A user who may push can write anything into its texts. */
 interface Entry extends Provenance {
@@ -119,12 +118,11 @@ function parseSince(text: string, nowMs: number): number {
 }
 
 export const run = createRun("audit", async ({ read, environment, io }) => {
-	const [{ sender, since, repo }, smallkey] = await read((line) =>
+	const [{ sender, since }, smallkey] = await read((line) =>
 		line
 			.argument("[smallkey]", "the layer")
 			.option("--sender <id>", "all that a sender has done, instead of one layer", parseSenderId)
 			.option("--since <time>", "only what is newer: 7d, or 2026-03-04")
-			.option(...repoWords)
 			.addHelpText("after", '\nWhat git cannot prove is in docs/operate.md, "Who did it".'),
 	);
 	if ((smallkey === undefined) === (sender === undefined))
@@ -134,10 +132,9 @@ export const run = createRun("audit", async ({ read, environment, io }) => {
 	const nowMs = io.now().getTime();
 	const sinceMs = since === undefined ? Number.NEGATIVE_INFINITY : parseSince(since, nowMs);
 	const { dataDir } = readConfiguration(withoutStore(environment));
-	const { path: repository, name } = await findRepository(repo, dataDir);
+	const { path: repository, name } = await findRepository(dataDir);
 	const who = sender === undefined ? `the smallkey ${smallkey}` : `the sender ${sender}`;
 	io.warn(`Reading the history of ${who} in ${name}`);
-	if (await isShallow(repository)) io.warn("Only the end of its history is here: git fetch --unshallow");
 	const all = await readEntries(repository, nowMs, smallkey, sender);
 	const entries = all.filter(({ dateMs }) => dateMs >= sinceMs);
 	for (const { id, dateMs, what, lines } of entries) {

@@ -39,9 +39,9 @@ interface Session {
 }
 
 /** @param isDecision then the repository has to be a service's, and this user's */
-async function open({ environment }: Session, repo: string | undefined, isDecision = false) {
+async function open({ environment }: Session, isDecision = false) {
 	const settings = readConfiguration(withoutStore(environment));
-	const { path: repository, name } = await findRepository(repo, settings.dataDir);
+	const { path: repository, name } = await findRepository(settings.dataDir);
 	if (isDecision) await refuseOthers(repository, name);
 	const reviewCommit = (head: string, check: CheckServices) =>
 		review({ repository, base: servedRef, head, settings, check });
@@ -51,14 +51,14 @@ async function open({ environment }: Session, repo: string | undefined, isDecisi
 interface Comparison {
 	base?: string;
 	head: string;
-	repo: string;
 	report?: string;
 }
 
-async function compare(session: Session, { head, repo: repository, report, ...options }: Comparison) {
+async function compare(session: Session, { head, report, ...options }: Comparison) {
 	const { environment, print, warn } = session;
 	const base = needed("--base", options.base);
-	warn(`Comparing ${base} with ${head} in ${repository}`);
+	const repository = ".";
+	warn(`Comparing ${base} with ${head}`);
 	const settings = readConfiguration(withoutStore(environment));
 	const check = createCheckServices(settings.network);
 	const outcome = await review({ repository, base, head, settings, check }).catch((error: Error) => {
@@ -79,22 +79,17 @@ async function compare(session: Session, { head, repo: repository, report, ...op
 	return isWrong(outcome) ? exitCodes.wrong : exitCodes.done;
 }
 
-interface Place {
-	/** A service's repository instead of that of DATA_DIR. */
-	repo?: string;
-}
-
-async function list(session: Session, { repo }: Place) {
-	const { repository, name } = await open(session, repo);
+async function list(session: Session) {
+	const { repository, name } = await open(session);
 	const waiting = await reviewLines(repository);
 	session.print(...waiting);
 	if (waiting.length === 0) session.warn(`no review waits in ${name}`);
 	return exitCodes.done;
 }
 
-async function show(session: Session, key: string, { repo }: Place) {
+async function show(session: Session, key: string) {
 	const { io, print } = session;
-	const { settings, repository, reviewCommit } = await open(session, repo);
+	const { settings, repository, reviewCommit } = await open(session);
 	const waiting = await findWaiting(repository, key);
 	const { branch, commit } = waiting;
 	const outcome = await reviewCommit(commit, createCheckServices(settings.network));
@@ -114,17 +109,13 @@ async function show(session: Session, key: string, { repo }: Place) {
 	return stale || isWrong(outcome) ? exitCodes.wrong : exitCodes.done;
 }
 
-interface Choice extends Place {
-	by?: string;
-}
-
-async function accept(session: Session, key: string, options: Choice & { commit?: string }) {
+async function accept(session: Session, key: string, options: { by?: string; commit?: string }) {
 	const { print, warn } = session;
 	const reviewer = parseReviewer(options.by);
 	const shown = options.commit ?? "";
 	if (!/^[0-9a-f]{7,64}$/.test(shown))
 		throw new Error("--commit: is needed, an id as npx fragment-publisher review show prints it");
-	const { repository, name, reviewCommit } = await open(session, options.repo, true);
+	const { repository, name, reviewCommit } = await open(session, true);
 	const waiting = await findWaiting(repository, key);
 	refuseUnseen(waiting, shown);
 	warn(`Accepting ${waiting.branch} of ${waiting.author} in ${name}`);
@@ -145,10 +136,10 @@ async function accept(session: Session, key: string, options: Choice & { commit?
 	return exitCodes.done;
 }
 
-async function decline(session: Session, key: string, options: Choice & { why?: string }) {
+async function decline(session: Session, key: string, options: { by?: string; why?: string }) {
 	const reason = parseReason(needed("--why", options.why));
 	const reviewer = parseReviewer(options.by);
-	const { repository, name } = await open(session, options.repo, true);
+	const { repository, name } = await open(session, true);
 	const waiting = await findWaiting(repository, key);
 	session.warn(`Declining ${waiting.branch} of ${waiting.author} in ${name}`);
 	const branch = await declineReview(repository, waiting, reviewer, reason);
@@ -177,18 +168,13 @@ export const run = createRun("review", async ({ read, environment, io }) => {
 			.enablePositionalOptions()
 			.option("--base <ref>", "needed without a verb: the commit that the change would be merged into")
 			.option("--head <ref>", "the commit with the change; it is read as data, nothing of it runs", "HEAD")
-			.option("--repo <dir>", "the git repository that has both", ".")
 			.option(
 				"--report <file>",
 				"write the comment for the pull request there as JSON, for npx fragment-publisher approvals",
 			)
 			.addHelpText("after", help)
 			.action(doing(compare));
-		const verb = (name: string, description: string) =>
-			line
-				.command(name)
-				.description(description)
-				.option("--repo <dir>", "the repository of a service instead of that of DATA_DIR");
+		const verb = (name: string, description: string) => line.command(name).description(description);
 		const keyText = "the key, the name of the review, or its branch, such as register/my-layer";
 
 		verb("list", "list the changes that wait for a reviewer").action(doing(list));

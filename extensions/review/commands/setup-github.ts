@@ -1,10 +1,180 @@
-// npx fragment-publisher setup-github: the settings of a repository on GitHub
+// npx fragment-publisher setup-github: compares the settings of a repository with deploy/github and docs/production.md
+import { readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { isDeepStrictEqual } from "node:util";
 import { connectToGithub } from "../../../api/service/github.ts";
 import { readConfiguration } from "../../../api/service/settings.ts";
+import { accountOf, allOwners, ownersPath, parseOwners } from "../../../registry/owners.ts";
 import { plain } from "../../../registry/untrusted-text.ts";
 import { createRun, exitCodes } from "../../../scripts/terminal/command-line.ts";
+import { readIfThere, readTextIfThere } from "../../../store/files/files.ts";
 import { orNull } from "../../../store/github/client.ts";
-import { checkSettingsOf } from "../github-settings.ts";
+
+// biome-ignore lint/suspicious/noExplicitAny: the members are GitHub's, and each check compares those it names
+type Json = any;
+
+interface Connection {
+	repository: string;
+	branch: string;
+	/** Reads a path below the repository; null where GitHub answers 404. */
+	get: (path: string) => Promise<Json>;
+	/** @param problem false if the setting is right @param line the command that sets it right; left out where a person has to decide */
+	check: (what: string, problem: string | false, line?: string) => void;
+}
+
+function readTarget(name: string): Promise<string> {
+	return readFile(fileURLToPath(new URL(`../../../deploy/github/${name}.json`, import.meta.url)), "utf8");
+}
+
+const files: [what: string, method: string, path: string, file: string][] = [
+	["settings of the repository", "PATCH", "", "repository"],
+	["actions that may run", "PUT", "/actions/permissions", "actions"],
+	["actions of others", "PUT", "/actions/permissions/selected-actions", "selected-actions"],
+	["the workflows' own token", "PUT", "/actions/permissions/workflow", "token"],
+	["environment review", "PUT", "/environments/review", "environment"],
+	["environment production", "PUT", "/environments/production", "environment"],
+];
+
+async function checkFiles({ get, check, repository }: Connection): Promise<void> {
+	for (const [what, method, path, file] of files) {
+		const [value, target] = [await get(path), JSON.parse(await readTarget(file))];
+		const names = Object.keys(target).filter((name) => !has(value?.[name], target[name]));
+		const line = `gh api --method ${method} repos/${repository}${path} --input deploy/github/${file}.json`;
+		check(what, names.length > 0 && `${names.join(", ")} must be as in ${file}.json`, line);
+	}
+}
+
+/** The type of a rule, the name of a check, or the value. */
+const identityOf = (value: Json) => JSON.stringify(value?.type ?? value?.context ?? value);
+
+/** Whether GitHub's value has all of a file's. What the file leaves off (false, 0, an empty list) may be on. */
+function has(value: Json, target: Json): boolean {
+	if (target === false || target === 0) return true;
+	if (Array.isArray(target))
+		return target.every((part) =>
+			[value ?? []]
+				.flat()
+				.some((element: Json) => identityOf(element) === identityOf(part) && has(element, part)),
+		);
+	if (typeof target !== "object" || target === null) return value === target;
+	return Object.entries(target).every(([name, part]) => has(value?.[name], part));
+}
+
+/** An environment gives its secrets to the branch, and to no other branch or tag. */
+async function checkEnvironments({ get, check, repository, branch }: Connection): Promise<void> {
+	for (const environment of ["review", "production"]) {
+		const path = `/environments/${environment}/deployment-branch-policies`;
+		const policies: Json[] = (await get(`${path}?per_page=100`))?.branch_policies ?? [];
+		// A tag of the branch's name is another ref.
+		const others = policies.filter(({ name, type = "branch" }) => name !== branch || type !== "branch");
+		const isMissing = others.length === policies.length;
+		const add = `gh api --method POST repos/${repository}${path} -f name=${branch}`;
+		check(`branch of the environment ${environment}`, isMissing && `${branch} is missing`, add);
+		for (const { id, name, type = "branch" } of others)
+			check(
+				`environment ${environment}`,
+				`gives its secrets to the ${type} ${name}, too`,
+				`gh api --method DELETE repos/${repository}${path}/${id}`,
+			);
+	}
+}
+
+/** What each HOSTING needs: further settings, and secrets of the environment `production`. */
+const hostings: Readonly<Record<string, { settings: string[]; secrets: string[] }>> = {
+	workers: { settings: ["PUBLIC_URL", "CLOUDFLARE_ACCOUNT_ID"], secrets: ["CLOUDFLARE_API_TOKEN"] },
+	objects: {
+		settings: ["PUBLIC_URL", "OBJECTS_ENDPOINT", "OBJECTS_BUCKET"],
+		secrets: ["OBJECTS_ACCESS_KEY_ID", "OBJECTS_SECRET_ACCESS_KEY"],
+	},
+	none: { settings: ["PUBLIC_URL"], secrets: [] },
+};
+
+/** `published.env` of this clone is reviewed, which a variable of the repository is not. */
+async function checkHosting({ get, check, repository }: Connection): Promise<void> {
+	const matches = ((await readTextIfThere("published.env")) ?? "").matchAll(/^([A-Z][A-Z0-9_]*)=(.*)$/gm);
+	const published = new Map(Array.from(matches, ([, name = "", value = ""]) => [name, value]));
+	const name = published.get("HOSTING") ?? "";
+	const hosting = hostings[name];
+	check("setting HOSTING", !hosting && "published.env: must be workers, objects or none");
+	for (const name of hosting?.settings ?? [])
+		check(`setting ${name}`, !published.get(name) && "published.env: is missing");
+	const namesOf = async (path: string): Promise<string[]> =>
+		((await get(`${path}/secrets?per_page=100`))?.secrets ?? []).map(({ name }: Json) => name);
+	const deploys = name === "objects" && published.get("CLOUDFLARE_ACCOUNT_ID");
+	const secrets = {
+		review: ["WORKFLOW_APP_PRIVATE_KEY"],
+		production: [...(hosting?.secrets ?? []), ...(deploys ? ["CLOUDFLARE_API_TOKEN"] : [])],
+	};
+	const open = await namesOf("/actions");
+	for (const [environment, names] of Object.entries(secrets)) {
+		const present = await namesOf(`/environments/${environment}`);
+		for (const name of names) {
+			const set = `gh secret set ${name} --env ${environment} --repo ${repository} < FILE`;
+			check(`secret ${name}`, !present.includes(name) && "is not set", set);
+			const remove = `gh secret delete ${name} --repo ${repository}`;
+			const problem = "everyone who may push a branch can read it; it belongs in the environment only";
+			check(`secret ${name} of the repository`, open.includes(name) && problem, remove);
+		}
+	}
+}
+
+const appVariables: [name: string, rule: RegExp, problem: string, value: string][] = [
+	["SERVICE_APP_ID", /^\d+$/, "must be the App's id", '"$(gh api apps/maps-service --jq .id)"'],
+	["WORKFLOW_APP_ID", /^\d+$/, "must be the App's id", '"$(gh api apps/maps-workflows --jq .id)"'],
+	["WORKFLOW_APP_LOGIN", /\[bot\]$/, "must be the login of the workflows' App", "'maps-workflows[bot]'"],
+];
+
+/** An administrator (role 5) merges pull requests that no one else can approve. */
+const loneOperator = '{ "actor_id": 5, "actor_type": "RepositoryRole", "bypass_mode": "pull_request" }';
+
+/** In this clone's owners file. A team is not one person. */
+async function hasLoneOperator(): Promise<boolean> {
+	const { owners } = parseOwners(await readIfThere(ownersPath));
+	const ids = (owners ? allOwners(owners) : []).map((owner) => accountOf(owner)?.id);
+	return ids[0] !== undefined && new Set(ids).size === 1;
+}
+
+async function checkRulesets({ get, check, repository }: Connection): Promise<void> {
+	const listed: Json[] = (await get("/actions/variables?per_page=30"))?.variables ?? [];
+	const variables = new Map(listed.map(({ name, value }) => [name, `${value}`]));
+	for (const [name, rule, problem, value] of appVariables) {
+		const set = `gh variable set ${name} --repo ${repository} --body ${value}`;
+		check(`variable ${name}`, !rule.test(variables.get(name) ?? "") && problem, set);
+	}
+	const [service = "", workflow = ""] = appVariables.map(([name]) => variables.get(name));
+	const isSame = service !== "" && service === workflow;
+	check("two Apps", isSame && "are one: no workflow may hold the service's key");
+	const all: Json[] = (await get("/rulesets?includes_parents=false&per_page=100")) ?? [];
+	for (const file of ["layers", "own-branches", "tags"]) {
+		const addition = file === "layers" && (await hasLoneOperator()) ? `${loneOperator},` : "";
+		const text = (await readTarget(file))
+			.replaceAll('"SERVICE_APP"', service || "0")
+			.replaceAll('"WORKFLOW_APP"', workflow || "0")
+			.replace('"bypass_actors": [', `$&${addition}`);
+		const target = JSON.parse(text);
+		const id = all.find(({ name }) => name === target.name)?.id;
+		const script = `s/"SERVICE_APP"/${service || "ID"}/; s/"WORKFLOW_APP"/${workflow || "ID"}/`;
+		const filled = addition === "" ? script : `${script}; s/"bypass_actors": \\[/&${addition}/`;
+		const [method, path] = id === undefined ? ["POST", ""] : ["PUT", `/${id}`];
+		const line = `sed '${filled}' deploy/github/${file}.json | gh api --method ${method} repos/${repository}/rulesets${path} --input -`;
+		const problem = id === undefined ? "is missing" : weaknessOf(await get(`/rulesets/${id}`), target);
+		check(`ruleset ${target.name}`, problem, line);
+	}
+}
+
+/** A further rule does no harm, a further bypass or exclusion does. @returns false if the ruleset is not weaker */
+function weaknessOf(ruleset: Json, target: Json): string | false {
+	const actors = (list: Json[]) => list.map((actor) => `${actor.actor_type} ${actor.actor_id}`).sort();
+	const [present, expected] = [actors(ruleset.bypass_actors ?? []), actors(target.bypass_actors)];
+	const weak = Object.keys(target).filter((name) => {
+		if (name === "bypass_actors") return !isDeepStrictEqual(present, expected);
+		if (name === "conditions") return !isDeepStrictEqual(ruleset[name], target[name]);
+		return !has(ruleset[name], target[name]);
+	});
+	const others = present.filter((actor) => !expected.includes(actor));
+	const bypass = others.map((actor) => `; ${actor} may pass it without an owner`).join("");
+	return weak.length > 0 && `is weaker in ${weak.join(", ")}${bypass}; the line replaces it whole`;
+}
 
 const setupHelp = `
 It writes nothing. GITHUB_TOKEN: a token of a person who administers the repository, such as that of gh auth token; never write
@@ -21,7 +191,7 @@ export const run = createRun("setup-github", async ({ read, environment, io }) =
 	io.warn(`Looking at ${repository}; nothing is written`);
 	const { request } = connectToGithub(configuration);
 	let [checks, differences] = [0, 0];
-	await checkSettingsOf({
+	const connection: Connection = {
 		repository,
 		branch: configuration.github?.branch ?? "main",
 		get: (path) => orNull(request(`GET /repos/${repository}${path}`)),
@@ -32,7 +202,16 @@ export const run = createRun("setup-github", async ({ read, environment, io }) =
 			io.print(plain(`${what}: ${problem}`));
 			if (line) io.print(`    ${plain(line)}`);
 		},
-	});
+	};
+	if ((await connection.get("")) === null) {
+		const line = `gh repo create ${repository} --public --source . --remote layers --push`;
+		connection.check("repository", "GitHub shows none to this token", line);
+	} else {
+		await checkFiles(connection);
+		await checkEnvironments(connection);
+		await checkHosting(connection);
+		await checkRulesets(connection);
+	}
 	io.print(`${differences} of ${checks} settings differ`);
 	return differences === 0 ? exitCodes.done : exitCodes.wrong;
 });

@@ -7,12 +7,11 @@ import {
 	marker,
 	maxCommentLength,
 	renderComment,
-	safeAddress,
 } from "../../../extensions/review/comment.ts";
 import type { Report } from "../../../extensions/review/report.ts";
 import type { Remark } from "../../../extensions/review/review.ts";
 import { unpackDraft } from "../../../registry/draft.ts";
-import { runScript } from "../../helpers/process.ts";
+import { root, runScript } from "../../helpers/process.ts";
 import { test } from "../../helpers/suite.ts";
 import { type Files, Repository, temporaryFolder } from "../../helpers/world.ts";
 import { nowhere, ownersFile, wmsFile } from "./repository.ts";
@@ -44,8 +43,7 @@ function outsideCode(markdown: string): string {
 }
 
 /** A link whose characters mean nothing to Markdown. */
-const link =
-	/\[(?:on the map, as a draft|its service, (?:en|fr))?\]\(https?:\/\/[A-Za-z0-9./:?#=&%+,;_-]+\)/g;
+const link = /\[(?:on the map, as a draft)?\]\(https?:\/\/[A-Za-z0-9./:?#=&%+,;_-]+\)/g;
 const markup = /<\/?details>|<\/?summary>|\*\*Next:\*\*|`layers\/owners\.json`|`(?:en|fr)`/g;
 
 /** The lines of the table of a large change, without code and links. */
@@ -72,8 +70,10 @@ async function reviewed(files: Files) {
 	await using folder = await temporaryFolder();
 	repository.propose(files);
 	const report = join(folder.path, "report.json");
-	const args = ["--base", "main", "--head", "head", "--repo", repository.path, "--report", report];
-	const ended = await runScript("review", args, { GITHUB_ACTIONS: "true", ...onGithub });
+	process.chdir(repository.path);
+	const args = ["--base", "main", "--head", "head", "--report", report];
+	const run = runScript("review", args, { GITHUB_ACTIONS: "true", ...onGithub });
+	const ended = await run.finally(() => process.chdir(root));
 	return { ...ended, ...(JSON.parse(await readFile(report, "utf8")) as Report) };
 }
 
@@ -98,7 +98,7 @@ test("hostile names and values stay text, in the comment, in its links and in th
 		outsideCode(comment).matchAll(/\]\((\S+?)\)/g),
 		([, to = ""]) => new URL(to).origin,
 	);
-	const known = ["http://127.0.0.1:9", "https://fragments.example", "https://github.example"];
+	const known = ["https://fragments.example", "https://github.example"];
 	assert.equal([...new Set(origins)].sort(), known);
 	for (const line of stdout.trimEnd().split(/\r\n|[\n\r\u2028\u2029]/)) {
 		assert.match(line, /^(?:error |warning |approval of @maps\/\w+ for \d+ files?$|\d+ layers changed)/);
@@ -107,7 +107,7 @@ test("hostile names and values stay text, in the comment, in its links and in th
 	assert.is(conclusion, "failure");
 });
 
-test("a comment links files at their line, drafts and services, and says what comes next", async () => {
+test("a comment links files at their line and drafts, and says what comes next", async () => {
 	const files = {
 		"layers/aa/aaa.json": wmsFile("a", "https://maps.example/wms?map=(a)&x='c'*_b_"),
 		"layers/ba/bad.json": wmsFile("a", "https://someone:secret@maps.example/"),
@@ -119,7 +119,6 @@ test("a comment links files at their line, drafts and services, and says what co
 		comment,
 		/\]\(https:\/\/github\.example\/maps\/layers\/blob\/[0-9a-f]{40}\/layers\/ba\/bad\.json#L5\) line 5: /,
 	);
-	assert.match(comment, "[its service, en](https://maps.example/wms?map=%28a%29&x=%27c%27%2A_b_)");
 	assert.not.match(comment, /\]\([^)]*secret/);
 	const drafts = comment.matchAll(/\(https:\/\/fragments\.example\/base\/\?page=draft#draft=([^)]+)\)/g);
 	assert.equal(await Promise.all([...drafts].map(([, packed = ""]) => unpackDraft(packed))), [
@@ -128,9 +127,7 @@ test("a comment links files at their line, drafts and services, and says what co
 	]);
 });
 
-test("an address has no character that Markdown could interpret", () => {
-	const address = safeAddress("https://maps.example/a b(c)[d]<e>`f`|g*h~i\\\\j'k\"l!m?q=é@x#y");
-	assert.match(address, /^https:\/\/maps\.example\/[A-Za-z0-9./:?#=&%+,;_-]+$/);
+test("a link has no character that Markdown could interpret", () => {
 	const links = linksInto("https://github.example", "maps/layers", "c0ffee");
 	const file = "https://github.example/maps/layers/blob/c0ffee/layers/a%28b/x%20y%5D.json#L7";
 	assert.is(links("layers/a(b/x y].json", 7), file);
@@ -148,7 +145,7 @@ test("a comment with every list at its longest is whole, and counts what has no 
 	const kind = (title: string) => located.map((place) => ({ level: "error", title, ...place }));
 	const commentOn = (layers: number) =>
 		renderComment({
-			...{ obstacle: null, errors: 1_000, unasked: paths, outside: paths },
+			...{ obstacle: null, errors: 1_000, unasked: 500, outside: paths },
 			remarks: ["a", "b", "c", "d"].flatMap(kind) as Remark[],
 			layers: Array(layers).fill(layer),
 			approvals: located.map(({ file }) => ({ owners: ["@maps/operators"], paths: [file] })),
@@ -157,7 +154,7 @@ test("a comment with every list at its longest is whole, and counts what has no 
 	for (const text of [comment, large]) checkSafe(text);
 	assert.match(large, /^\| and \d+ more \|/m);
 	assert.match(comment, /- and \d+ more\n/);
-	assert.match(comment, /The fragments of 20 more layers are not shown here: there is no room\.\n$/);
+	assert.match(comment, /The fragments of \d+ more layers are not shown here: there is no room\.\n$/);
 });
 
 test.run();
