@@ -89,9 +89,7 @@ async function readOwnKeys(folder, source) {
 		throw new Error(`${folder}: has ${length} layers that are not from this recipe; use a new folder`);
 	}
 	const state = tryJson(text);
-	if (!Array.isArray(state?.smallkeys))
-		throw new Error(`${statePath(folder)}: cannot be read; remove it and ${folder}`);
-	if (state.source !== source)
-		throw new Error(`${folder}: was made from ${state.source}; use a new folder for ${source}`);
+	if (state?.source !== source)
+		throw new Error(`${folder}: was made from ${state?.source}; use a new folder for ${source}`);
 	return state.smallkeys;
 }
