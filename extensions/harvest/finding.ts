@@ -125,7 +125,7 @@ export async function eachService<T>(
 }
 
 /** The worst of both languages; null if nothing is wrong. */
-export function resultOf({ findings }: { findings: readonly Finding[] }): CheckResult | null {
+export function resultOf(findings: readonly Finding[]): CheckResult | null {
 	const sick = sickStates.flatMap((state) => {
 		const finding = findings.find((other) => other.state === state);
 		return finding ? checkResult(state, finding.what) : [];

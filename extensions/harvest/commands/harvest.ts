@@ -114,7 +114,7 @@ export const runWatch = createRun("watch-services", async ({ read, environment, 
 	const { clients, publicUrl, all, layers } = await openLayers(folder, smallkeys, environment, io);
 	const watched = await mapWithProgress(layers, "looking at layers", layersAtOnce, async (layer) => {
 		const findings = await watchLayer(layer.registration, layer.description, clients, publicUrl);
-		return { ...layer, findings, result: resultOf({ findings }) };
+		return { ...layer, findings, result: resultOf(findings) };
 	});
 	const addresses = watched.flatMap(({ registration }) =>
 		langs.map((lang) => registration[lang].service_url),

@@ -5,22 +5,24 @@ import { clientsWith } from "../ask.ts";
 import { quote } from "../finding.ts";
 import { harvestLayer, watchLayer } from "../layer.ts";
 import { createClients, within } from "../wms/read-capabilities.ts";
-import { maxLayerMs, type Order, type Report } from "./process.ts";
+import { type Look, maxTaskMs, type Order, type Report } from "./process.ts";
 
 const { network, mapWkid, publicUrl } = readConfiguration(withoutStore(process.env));
 const clients = createClients(clientsWith(network).ask, mapWkid);
 
-process.on("message", async ({ id, task, registration, before }: Order) => {
-	const ending = within(clients, AbortSignal.timeout(maxLayerMs));
-	const run = async () =>
-		task === "harvest"
-			? harvestLayer(registration, before, ending)
-			: { findings: await watchLayer(registration, before, ending, publicUrl) };
-	const result = await run().catch(({ message }: Error) => {
+const inTime = () => within(clients, AbortSignal.timeout(maxTaskMs));
+
+async function lookAt({ registration, before }: Order): Promise<Look> {
+	const harvested = await harvestLayer(registration, before, inTime());
+	return { harvested, checked: await watchLayer(registration, before, inTime(), publicUrl) };
+}
+
+process.on("message", async (order: Order) => {
+	const result = await lookAt(order).catch(({ message }: Error) => {
 		// A fault of this program.
 		return { reason: causeOf("unread", quote(message)), orders: 1 };
 	});
-	process.send?.({ id, result } as Report);
+	process.send?.({ id: order.id, result } satisfies Report);
 });
 process.on("disconnect", () => process.exit());
 process.send?.("ready");

@@ -3,20 +3,21 @@ import type { Refresh } from "../../../api/context.ts";
 import { parseStored } from "../../../api/register.ts";
 import { eachInSlices } from "../../../publish/file-writer.ts";
 import { isDescribed } from "../../../registry/description.ts";
-import { harvestedLangs } from "../../../registry/registration.ts";
+import type { CheckResult, SickState } from "../../../registry/health.ts";
+import { harvestedLangs, type Registration } from "../../../registry/registration.ts";
 import { textIn, textOf } from "../../../registry/texts.ts";
 import { type Log, type Store, StoreBusy } from "../../../store/store.ts";
-import { type FindingLine, findingLine } from "../finding.ts";
+import { type Finding, type FindingLine, findingLine, resultOf } from "../finding.ts";
 import { commitGroup, descriptionOf, type HarvestResult, type Outcome } from "./commit.ts";
-import type { HarvestLayer } from "./process.ts";
+import type { LookAt } from "./process.ts";
 import { createGroups, createHostQueue, nextMoment, pauseForWrites, type Schedule } from "./schedule.ts";
 
 interface HarvesterOptions extends Schedule {
 	store: Store;
-	harvest: HarvestLayer;
+	lookAt: LookAt;
 	log: Log;
-	/** Called before the next layer of the same host, unless the harvest throws, the layer is gone, or the service ends. */
-	check?: (smallkey: string, ...layer: Parameters<HarvestLayer>) => Promise<void>;
+	/** @param result null: healthy */
+	checked: (smallkey: string, result: CheckResult | null) => void;
 	/** A harvest starts when no layer was written in this time. */
 	quietMs?: number;
 	count?: ((outcome: Outcome) => void) | undefined;
@@ -30,6 +31,13 @@ interface HarvestEnd {
 	findings: FindingLine[];
 	nextTry: number;
 	failures: number;
+}
+
+export interface LastCheck {
+	/** null: healthy. */
+	state: SickState | null;
+	at: number;
+	findings: FindingLine[];
 }
 
 /** A line of the log for each group: the number of each outcome. What services said is in `/status`. */
@@ -46,8 +54,7 @@ const firstRetryMs = 60_000;
 
 /** The harvester of a running service. It is idle until its first call. */
 export function createHarvester(options: HarvesterOptions) {
-	const { store, harvest, check, log, timers, now, allKeys, everyMs } = options;
-	const { quietMs = 0 } = options;
+	const { store, lookAt, checked, log, timers, now, allKeys, everyMs, quietMs = 0 } = options;
 	const ending = new AbortController();
 	const { signal } = ending;
 	const queue = createHostQueue(maxHosts, visit);
@@ -58,6 +65,7 @@ export function createHarvester(options: HarvesterOptions) {
 	/** Not committed yet. */
 	const running = new Set<string>();
 	const ends = new Map<string, HarvestEnd>();
+	const lastChecks = new Map<string, LastCheck>();
 	let pollTimer: unknown;
 	/** In milliseconds of `performance.now`. */
 	let writtenMs = Number.NEGATIVE_INFINITY;
@@ -69,7 +77,7 @@ export function createHarvester(options: HarvesterOptions) {
 	const lastTry = (smallkey: string) => ends.get(smallkey)?.at ?? 0;
 
 	function forget(smallkey: string): void {
-		for (const layers of [waiting, running, ends]) layers.delete(smallkey);
+		for (const layers of [waiting, running, ends, lastChecks]) layers.delete(smallkey);
 	}
 
 	/** Looks for layers that have become due, every minute, or more often in a short period. */
@@ -115,13 +123,13 @@ export function createHarvester(options: HarvesterOptions) {
 			const layer = await store.read(smallkey);
 			const registration = parseStored(layer);
 			if (!layer || !registration) return forget(smallkey);
-			const before = descriptionOf(layer);
-			if (harvestedLangs(registration).length > 0) {
-				const harvested = await harvest(registration, signal, before);
-				if (signal.aborted) return;
-				groups.add(smallkey, { smallkey, registration, harvested });
-			} else running.delete(smallkey);
-			await check?.(smallkey, registration, signal, before);
+			const look = await lookAt(registration, descriptionOf(layer), signal);
+			const result = resultOf(look.checked);
+			const findings = linesOf(registration, look.checked);
+			lastChecks.set(smallkey, { state: result?.state ?? null, at: nowMs(), findings });
+			checked(smallkey, result);
+			if (harvestedLangs(registration).length === 0) running.delete(smallkey);
+			else groups.add(smallkey, { smallkey, registration, harvested: look.harvested });
 		} catch (error) {
 			fail([{ smallkey }], error);
 		}
@@ -148,7 +156,7 @@ export function createHarvester(options: HarvesterOptions) {
 	function finish(outcomes: ReadonlyMap<HarvestResult, Outcome>): void {
 		const line: HarvestLine = { harvested: outcomes.size };
 		for (const [{ smallkey, registration, harvested }, outcome] of outcomes) {
-			const findings = harvested.findings.map((finding) => findingLine(registration, finding));
+			const findings = linesOf(registration, harvested.findings);
 			options.count?.(outcome);
 			line[outcome] = (line[outcome] ?? 0) + 1;
 			const again = harvested.findings.some(({ state }) => state === "down");
@@ -176,6 +184,9 @@ export function createHarvester(options: HarvesterOptions) {
 		stateOf(smallkey: string): { state: "waiting" } | HarvestEnd | null {
 			return isBusy(smallkey) ? { state: "waiting" } : (ends.get(smallkey) ?? null);
 		},
+
+		/** Null if the layer was not checked since the start. */
+		lastCheckOf: (smallkey: string): LastCheck | null => lastChecks.get(smallkey) ?? null,
 
 		/** Queues a layer before all others. Returns immediately. */
 		follow(smallkey: string): void {
@@ -221,4 +232,8 @@ export function createHarvester(options: HarvesterOptions) {
 			await groups.close();
 		},
 	};
+}
+
+function linesOf(registration: Registration, findings: readonly Finding[]): FindingLine[] {
+	return findings.map((finding) => findingLine(registration, finding));
 }

@@ -9,16 +9,13 @@ import {
 	healthText,
 	parseHealth,
 	type Sickness,
-	type SickState,
 	updateHealth,
 	weekOf,
 } from "../../../registry/health.ts";
 import type { WaitingRepair } from "../../../registry/schemas/answers.ts";
 import { textsOf } from "../../../registry/texts.ts";
 import { isRefusal, type Log, type Meta, type Store } from "../../../store/store.ts";
-import { type FindingLine, findingLine, resultOf } from "../finding.ts";
 import { serviceMeta } from "./commit.ts";
-import type { WatchLayer } from "./process.ts";
 import { createGroups, type Schedule } from "./schedule.ts";
 
 /** What an operator is notified of (docs/repair.md). */
@@ -118,38 +115,13 @@ export async function commitHealth(
 	if (isRefusal(outcome)) throw new Error(`${healthPath}: ${textsOf(outcome.errors).join("; ")}`);
 }
 
-interface WatcherOptions extends HealthOptions, Pick<Schedule, "allKeys"> {
-	watch: WatchLayer;
-}
-
-interface LastCheck {
-	/** null: healthy. */
-	state: SickState | null;
-	at: number;
-	findings: FindingLine[];
-}
-
 /** Results of this time share a commit. */
 const collectMs = 600_000;
 
-/** Checks whether a viewer can show the layers of a running service, and stores which are sick. */
-export function createWatcher(options: WatcherOptions) {
-	const { watch, now, allKeys, timers, log } = options;
-	const lastChecks = new Map<string, LastCheck>();
-	const results = createGroups<CheckResult | null>({ timers, ms: collectMs, max: Infinity }, store);
-
-	async function check(smallkey: string, ...layer: Parameters<WatchLayer>): Promise<void> {
-		const [registration, signal] = layer;
-		try {
-			const watched = await watch(...layer);
-			const findings = watched.findings.map((finding) => findingLine(registration, finding));
-			const result = resultOf(watched);
-			lastChecks.set(smallkey, { state: result?.state ?? null, at: now().getTime(), findings });
-			results.add(smallkey, result);
-		} catch (error) {
-			if (!signal?.aborted) log.error(error);
-		}
-	}
+/** Stores which layers are sick. `add`: null is healthy. */
+export function createHealthGroups(options: HealthOptions & Pick<Schedule, "allKeys">) {
+	const { now, allKeys, timers, log } = options;
+	const groups = createGroups<CheckResult | null>({ timers, ms: collectMs, max: Infinity }, store);
 
 	async function store(group: ReadonlyMap<string, CheckResult | null>): Promise<void> {
 		try {
@@ -164,15 +136,10 @@ export function createWatcher(options: WatcherOptions) {
 			});
 			options.notify?.({ event: "sick", layers });
 		} catch (error) {
-			results.addAgain(group);
+			groups.addAgain(group);
 			log.error(error);
 		}
 	}
 
-	return {
-		check,
-		/** Null if the layer was not checked since the start. */
-		lastCheckOf: (smallkey: string): LastCheck | null => lastChecks.get(smallkey) ?? null,
-		close: () => results.close(),
-	};
+	return groups;
 }

@@ -10,12 +10,11 @@ import type { Layer, Log } from "../../../store/store.ts";
 import { childEnvironment, type HarvestSettings } from "../settings.ts";
 import { descriptionOf, harvestedOf } from "./commit.ts";
 import { createHarvester } from "./harvester.ts";
-import { createNotifier, createWatcher, type Notice } from "./health-checks.ts";
+import { createHealthGroups, createNotifier, type Notice } from "./health-checks.ts";
 import { createHarvestProcess } from "./process.ts";
 import { systemTimers } from "./schedule.ts";
 
-export type HarvestStates = Pick<ReturnType<typeof createHarvester>, "stateOf"> &
-	Pick<ReturnType<typeof createWatcher>, "lastCheckOf">;
+export type HarvestStates = Pick<ReturnType<typeof createHarvester>, "stateOf" | "lastCheckOf">;
 
 /** Adds harvest and health to the status of a layer. @param harvester null if this service does not harvest */
 export function createLayerParts(
@@ -83,25 +82,20 @@ export async function startHarvest(service: RunningService<HarvestSettings>): Pr
 	const child = createHarvestProcess(new URL("./child.ts", import.meta.url), childEnvironment(configuration));
 	const schedule = { now, timers: systemTimers, allKeys: smallkeys, everyMs: harvest.every };
 	const common = { ...schedule, store, log: withoutRepeats(log) };
-	const { check, lastCheckOf, ...watcher } = createWatcher({
-		...common,
-		notify,
-		watch: child.watch,
-		readHealth: () => readHealth(repository),
-	});
+	const health = createHealthGroups({ ...common, notify, readHealth: () => readHealth(repository) });
 	const harvester = createHarvester({
 		...common,
-		harvest: child.harvest,
-		check,
+		lookAt: child.lookAt,
+		checked: health.add,
 		quietMs: 200,
 		count: (outcome) => observe({ kind: "harvest", outcome }),
 	});
 	harvester.start();
-	const { stateOf, follow } = harvester;
+	const { follow, lastCheckOf } = harvester;
 	return {
 		provides: { notify },
 		changed: (_commit, smallkeys) => void eachInSlices(smallkeys, follow),
-		layer: createLayerParts(service, { stateOf, lastCheckOf }),
+		layer: createLayerParts(service, harvester),
 		lastLook: (smallkey) => lastCheckOf(smallkey)?.at ?? null,
 		refresh: harvester.refresh,
 		gauges: () => ({ harvestsWaiting: harvester.waiting() }),
@@ -109,7 +103,7 @@ export async function startHarvest(service: RunningService<HarvestSettings>): Pr
 			const closed = harvester.close();
 			child.close();
 			await closed;
-			await watcher.close();
+			await health.close();
 			notifier?.close();
 		},
 	};

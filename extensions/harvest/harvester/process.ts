@@ -5,16 +5,16 @@ import { type Cause, causeOf } from "../../../registry/health.ts";
 import type { Registration } from "../../../registry/registration.ts";
 import { langs } from "../../../registry/smallkey.ts";
 import { lowerPriority } from "../../../store/git/commands/run.ts";
-import { findingOf, type Harvested, serviceOf } from "../finding.ts";
+import { type Finding, findingOf, type Harvested, serviceOf } from "../finding.ts";
 
-/** Of all requests for one layer. */
-export const maxLayerMs = 300_000;
+/** Of the requests of a harvest, and of those of a check. */
+export const maxTaskMs = 300_000;
 
 const processLimits = {
 	/** A valid answer of 5 MB is far below. */
 	maxHeapMb: 256,
 	/** Of one layer: more than the process gives its own requests, and a start on a busy machine. */
-	timeoutMs: maxLayerMs + 60_000,
+	timeoutMs: 2 * maxTaskMs + 60_000,
 	/** Then its memory is freed. */
 	idleMs: 10_000,
 };
@@ -24,7 +24,6 @@ const niceness = 10;
 
 export interface Order {
 	id: number;
-	task: "harvest" | "watch";
 	registration: Registration;
 	before: Description | null;
 }
@@ -35,7 +34,13 @@ interface Failure {
 	orders: number;
 }
 
-type Result = Harvested | Failure;
+export interface Look {
+	harvested: Harvested;
+	/** What a viewer would find. */
+	checked: Finding[];
+}
+
+type Result = Look | Failure;
 
 export interface Report {
 	id: number;
@@ -100,16 +105,14 @@ function startProcess(module: URL, env: NodeJS.ProcessEnv, limits: Limits, signa
 }
 
 /** Rejects if its signal aborts, or no process can be started. */
-export type HarvestLayer = (
+export type LookAt = (
 	registration: Registration,
+	before: Description | null,
 	signal?: AbortSignal,
-	before?: Description | null,
-) => Promise<Harvested>;
-
-export type WatchLayer = (...layer: Parameters<HarvestLayer>) => Promise<Pick<Harvested, "findings">>;
+) => Promise<Look>;
 
 /**
- * Harvests in a process, which exists only while there is work. If it ends or hangs, each of its layers is harvested
+ * Harvests and checks layers in a process, which exists only while there is work. If it ends or hangs, each of its layers asked
  * again, alone: a layer that ends the process then, too, gets the finding.
  */
 export function createHarvestProcess(module: URL, env: NodeJS.ProcessEnv, chosen: Partial<Limits> = {}) {
@@ -137,24 +140,21 @@ export function createHarvestProcess(module: URL, env: NodeJS.ProcessEnv, chosen
 		return run(order).finally(() => child.kill("SIGKILL"));
 	}
 
-	const taskOf =
-		(task: Order["task"]): HarvestLayer =>
-		async (registration, signal, before = null) => {
-			const order = { task, registration, before };
-			signal?.throwIfAborted();
-			let result = await runShared(order);
-			if ("reason" in result && result.orders > 1) result = await oneByOne(() => runAlone(order, signal));
-			signal?.throwIfAborted();
-			if (!("reason" in result)) return result;
-			// It is not known which language's answer ended the process.
-			const trouble = { state: "down", what: result.reason } as const;
-			const findings = langs.map((lang) => findingOf(serviceOf(registration, lang), trouble));
-			return { description: {}, partial: new Set(), findings };
-		};
+	const lookAt: LookAt = async (registration, before, signal) => {
+		const order = { registration, before };
+		signal?.throwIfAborted();
+		let result = await runShared(order);
+		if ("reason" in result && result.orders > 1) result = await oneByOne(() => runAlone(order, signal));
+		signal?.throwIfAborted();
+		if (!("reason" in result)) return result;
+		// It is not known which language's answer ended the process.
+		const trouble = { state: "down", what: result.reason } as const;
+		const findings = langs.map((lang) => findingOf(serviceOf(registration, lang), trouble));
+		return { harvested: { description: {}, partial: new Set(), findings }, checked: findings };
+	};
 
 	return {
-		harvest: taskOf("harvest"),
-		watch: taskOf("watch") satisfies WatchLayer,
+		lookAt,
 		/** Ends all processes, after the signals of all tasks have aborted. */
 		close: () => ending.abort(),
 	};

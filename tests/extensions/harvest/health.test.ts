@@ -31,7 +31,7 @@ async function watch(
 	const ending = signal ? within(clients, signal) : clients;
 	const findings = await watchLayer(registration, null, ending, null);
 	const texts = findings.map(({ pointer, text }) => [pointer, text.replace(/^\S+ /, "")]);
-	return { state: resultOf({ findings })?.state ?? null, requests, findings: texts };
+	return { state: resultOf(findings)?.state ?? null, requests, findings: texts };
 }
 
 test("a feature layer is well with a feature, empty without, and down where no query is answered; else it is said", async () => {
@@ -111,7 +111,7 @@ test("a service of version 2.0 is wrong for what its kind does not draw, as the 
 				: json(pathname.endsWith("/query") ? { features: [{}] } : document);
 		const clients = clientsOf(answerOf);
 		const findings = await watchLayer(registration, null, clients, null);
-		const state = resultOf({ findings })?.state ?? null;
+		const state = resultOf(findings)?.state ?? null;
 		const said = findings[0]?.text.replace(/^\S+ /, "");
 		const expected = words === undefined ? null : document === site ? "down" : "wrong";
 		assert.equal([state, said], [expected, words], `${service_type} ${JSON.stringify(document)}`);

@@ -343,7 +343,7 @@ async function lookAt(
 	const findings = await watchLayer(registration, null, clientsOf(answerOf), site);
 	const query = Object.fromEntries(new URLSearchParams(pictures[0]));
 	return {
-		state: resultOf({ findings })?.state ?? null,
+		state: resultOf(findings)?.state ?? null,
 		query,
 		pictures,
 		said: findings.filter(({ lang }) => lang === "en").map(({ text }) => text.replace(/^\S+ /, "")),

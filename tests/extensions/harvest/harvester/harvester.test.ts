@@ -1,6 +1,6 @@
 import * as assert from "uvu/assert";
 import { createHarvester, type HarvestLine } from "../../../../extensions/harvest/harvester/harvester.ts";
-import type { HarvestLayer } from "../../../../extensions/harvest/harvester/process.ts";
+import type { LookAt } from "../../../../extensions/harvest/harvester/process.ts";
 import { nextMoment, pauseForWrites } from "../../../../extensions/harvest/harvester/schedule.ts";
 import { harvestLayer } from "../../../../extensions/harvest/layer.ts";
 import { problemAt } from "../../../../registry/texts.ts";
@@ -26,7 +26,7 @@ function openScene(quietMs = 0) {
 	const [looks, begun, begunMs] = [[] as string[], [] as string[], [] as number[]];
 	const holds = new Map<string, Promise<void>>();
 	const work = { running: 0, most: 0 };
-	const harvest: HarvestLayer = async (registration, _signal, before = null) => {
+	const lookAt: LookAt = async (registration, before, signal) => {
 		const { service_url } = registration.en;
 		begun.push(service_url);
 		begunMs.push(performance.now());
@@ -34,17 +34,19 @@ function openScene(quietMs = 0) {
 		work.most = Math.max(work.most, work.running);
 		await holds.get(new URL(service_url).host);
 		work.running -= 1;
-		return harvestLayer(registration, before, server);
+		signal?.throwIfAborted();
+		const harvested = await harvestLayer(registration, before, server);
+		return { harvested, checked: harvested.findings };
 	};
 	const displayName = (smallkey: string) => {
 		const fragment = handlers.file("v0.9/doc/en", smallkey);
 		return fragment ? nodeOf(new TextDecoder().decode(fragment.body)).displayName : "(none)";
 	};
 	const harvester = createHarvester({
-		...{ store: handlers.store, harvest, everyMs: 7 * day, timers, quietMs },
+		...{ store: handlers.store, lookAt, everyMs: 7 * day, timers, quietMs },
 		now: () => new Date(handlers.now),
 		allKeys: () => [...handlers.store.files.keys()].flatMap((path) => /\/(\w+)\.json$/.exec(path)?.[1] ?? []),
-		check: async (smallkey) => void looks.push(smallkey),
+		checked: (smallkey) => void looks.push(smallkey),
 		log: {
 			info: (line) => lines.push(line as HarvestLine),
 			warn: () => undefined,
@@ -129,6 +131,8 @@ test("a layer is served in its generic form at once, and enriched by a commit of
 	harvester.follow("ozone");
 	await scene.stored(2);
 	assert.equal([lines[1], commits.length], [{ harvested: 1, unchanged: 1 }, 2]);
+	assert.equal(harvester.lastCheckOf("ozone"), { state: null, at: handlers.now, findings: [] });
+	assert.is(harvester.lastCheckOf("other"), null);
 });
 
 test("a harvest is dropped if its layer moved, changed its type or was removed meanwhile; else it is kept", async (scene) => {
@@ -241,6 +245,7 @@ test("a service that is down is tried again, later and later, until its layer is
 	}));
 	const last = { state: "failed", at: handlers.now, findings, nextTry: handlers.now + 480_000, failures: 4 };
 	assert.equal(harvester.stateOf("ozone"), last);
+	assert.equal(harvester.lastCheckOf("ozone"), { state: "down", at: handlers.now, findings });
 	scene.serve();
 	await scene.follow("ozone", feature(mapLayer, { service_name: "round 5" }));
 	await scene.stored(5);

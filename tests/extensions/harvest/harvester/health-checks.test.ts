@@ -1,14 +1,11 @@
 import * as assert from "uvu/assert";
-import { parseStored } from "../../../../api/register.ts";
 import { messageOf, verify } from "../../../../api/senders.ts";
-import type { Finding } from "../../../../extensions/harvest/finding.ts";
 import {
+	createHealthGroups,
 	createNotifier,
-	createWatcher,
 	type Notice,
 } from "../../../../extensions/harvest/harvester/health-checks.ts";
-import { causeOf, healthPath, type SickState, weekOf } from "../../../../registry/health.ts";
-import type { Registration } from "../../../../registry/registration.ts";
+import { causeOf, checkResult, healthPath, type SickState, weekOf } from "../../../../registry/health.ts";
 import { Handlers, wms } from "../../../helpers/handlers.ts";
 import { test } from "../../../helpers/suite.ts";
 import { eventually } from "../../../helpers/wait.ts";
@@ -18,7 +15,7 @@ const day = 86_400_000;
 const collectMs = 600_000;
 
 let handlers: Handlers;
-let watcher: ReturnType<typeof createWatcher>;
+let groups: ReturnType<typeof createHealthGroups>;
 let timers: HeldTimers;
 let states: Map<string, SickState | null>;
 let failing: Error | null;
@@ -30,10 +27,9 @@ test.before.each(async () => {
 	states = new Map();
 	failing = null;
 	noticed = [];
-	watcher = createWatcher({
+	groups = createHealthGroups({
 		notify: (notice) => noticed.push(notice),
 		store: handlers.store,
-		watch: async (registration) => watched(registration),
 		readHealth: async () => {
 			if (failing) throw failing;
 			return health();
@@ -45,24 +41,12 @@ test.before.each(async () => {
 	});
 });
 test.after.each(async () => {
-	await watcher.close();
+	await groups.close();
 });
 
 /** What is stored of a service without a layer. */
 function missing(layer: string) {
 	return { cause: `has no layer ${layer} among its 2`, code: "no-layer", values: [layer, "2"] };
-}
-
-function watched(registration: Registration): { findings: Finding[] } {
-	const { layer = "" } = registration.en as { layer?: string };
-	const state = states.get(layer);
-	const finding = {
-		lang: "en",
-		pointer: "/en/layer",
-		what: causeOf("no-layer", layer, 2),
-		text: layer,
-	} as const;
-	return { findings: state ? [{ ...finding, state }] : [] };
 }
 
 async function put(smallkey: string, layer = smallkey): Promise<void> {
@@ -74,23 +58,18 @@ async function health(): Promise<string | null> {
 	return handlers.store.files.get(healthPath) ?? null;
 }
 
-async function look(...smallkeys: string[]): Promise<void> {
+function look(...smallkeys: string[]): void {
 	for (const smallkey of smallkeys) {
-		const registration = parseStored(await handlers.store.read(smallkey));
-		if (registration) await watcher.check(smallkey, registration);
+		const state = states.get(smallkey);
+		groups.add(smallkey, state ? checkResult(state, causeOf("no-layer", smallkey, 2)) : null);
 	}
 }
 
 test("the states of all layers are stored in one commit that names the sick ones", async () => {
 	for (const smallkey of ["ab", "cd", "ef"]) await put(smallkey);
 	states.set("ab", "empty").set("cd", "down");
-	await look("ab", "cd", "ef");
+	look("ab", "cd", "ef");
 	assert.is(await health(), null, "not yet");
-	const fr = "/en/layer: http://wms.ess-ws.nrcan.gc.ca/wms/toporama_en n’a pas de couche ab parmi ses 2";
-	const findings = [{ en: "/en/layer: ab", fr }];
-	assert.equal(watcher.lastCheckOf("ab"), { state: "empty", at: handlers.now, findings });
-	assert.equal(watcher.lastCheckOf("ef"), { state: null, at: handlers.now, findings: [] });
-	assert.is(watcher.lastCheckOf("gh"), null);
 	timers.run(collectMs);
 	await eventually(async () => (await health()) !== null);
 	const since = weekOf(new Date(handlers.now));
@@ -111,7 +90,7 @@ test("the states of all layers are stored in one commit that names the sick ones
 test("an unchanged state makes no commit, and a layer that is well or removed is forgotten", async () => {
 	for (const smallkey of ["ab", "cd"]) await put(smallkey);
 	states.set("ab", "empty").set("cd", "down");
-	await look("ab", "cd");
+	look("ab", "cd");
 	handlers.now += 1000;
 	await handlers.delete("cd");
 	timers.run(collectMs);
@@ -119,12 +98,12 @@ test("an unchanged state makes no commit, and a layer that is well or removed is
 	assert.equal(Object.keys(JSON.parse((await health()) ?? "").sick), ["ab"]);
 	const { length } = handlers.store.commits;
 	handlers.now += 21 * day;
-	await look("ab");
+	look("ab");
 	timers.run(collectMs);
 	await eventually(() => noticed.length === 2);
 	assert.is(handlers.store.commits.length, length);
 	states.clear();
-	await look("ab");
+	look("ab");
 	timers.run(collectMs);
 	await eventually(async () => (await health()) === null);
 	assert.equal(handlers.reported, []);
@@ -133,13 +112,13 @@ test("an unchanged state makes no commit, and a layer that is well or removed is
 test("a state that cannot be stored is stored with the next one, or at the end", async () => {
 	await put("ab");
 	states.set("ab", "wrong");
-	await look("ab");
+	look("ab");
 	failing = new Error("the repository is gone");
 	timers.run(collectMs);
 	await eventually(() => handlers.reported.length === 1);
 	assert.is(await health(), null);
 	failing = null;
-	await watcher.close();
+	await groups.close();
 	assert.match((await health()) ?? "", '"ab": {"state":"wrong"');
 	handlers.reported.length = 0;
 });

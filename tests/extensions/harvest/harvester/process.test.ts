@@ -6,10 +6,11 @@ import { featureAt } from "../../../viewer/viewer.ts";
 
 function open(limits: object = {}, file = "odd-child.mjs") {
 	const { PATH } = process.env;
-	const { harvest, watch, close } = createHarvestProcess(new URL(file, import.meta.url), { PATH }, limits);
+	const { lookAt, close } = createHarvestProcess(new URL(file, import.meta.url), { PATH }, limits);
 	const at = (path: string) => featureAt(`http://map.example${path}`);
-	const textsOf = async (path: string) => (await harvest(at(path))).findings.map(({ text }) => text);
-	return { at, harvest, watch, textsOf, [Symbol.dispose]: close };
+	const textsOf = async (path: string) =>
+		(await lookAt(at(path), null)).harvested.findings.map(({ text }) => text);
+	return { at, lookAt, textsOf, [Symbol.dispose]: close };
 }
 
 for (const [path, words, limits] of [
@@ -55,7 +56,7 @@ test("the process is kept for further layers, and ended when it is idle", async 
 test("a process that does not start is no fault of the service that is asked", async () => {
 	using processes = open({}, "none.mjs");
 	const fail = () =>
-		processes.harvest(processes.at("/good")).then(
+		processes.lookAt(processes.at("/good"), null).then(
 			() => new Error("it starts"),
 			(error: Error) => error,
 		);
@@ -66,14 +67,14 @@ test("a process that does not start is no fault of the service that is asked", a
 
 test("a process that starts and is never ready is ended, and its layer tried again later", async () => {
 	using processes = open({ timeoutMs: 500 }, "silent-child.mjs");
-	const ended = await processes.harvest(processes.at("/good")).catch(({ message }) => message);
+	const ended = await processes.lookAt(processes.at("/good"), null).catch(({ message }) => message);
 	assert.is(ended, "the harvest's process does not start: time-out");
 });
 
 test("the end of the service ends a harvest", async () => {
-	const { at, harvest, [Symbol.dispose]: close } = open();
+	const { at, lookAt, [Symbol.dispose]: close } = open();
 	const ending = new AbortController();
-	const running = harvest(at("/loops"), ending.signal).then(
+	const running = lookAt(at("/loops"), null, ending.signal).then(
 		() => "harvested",
 		() => "ended",
 	);
