@@ -1,13 +1,9 @@
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { LRUCache } from "lru-cache";
 import { FetchFailure } from "../../api/service/net/failure.ts";
 import { mapWithProgress } from "../../publish/build.ts";
 import { causeOf, type Health } from "../../registry/health.ts";
 import type { CheckedLayer } from "../../registry/judge.ts";
-import { tryJson } from "../../registry/untrusted-text.ts";
-import { readTextIfThere } from "../../store/files/files.ts";
-import { gitText, runGit } from "../../store/git/commands/run.ts";
+import { runGit } from "../../store/git/commands/run.ts";
 import {
 	declinedEvidence,
 	isStale,
@@ -24,9 +20,6 @@ import { createRepairSearch } from "./repair.ts";
 
 type AskAndFetch = Pick<SearchClients, "ask" | "fetch">;
 
-/** By host, of today (UTC). */
-type RequestCounts = Map<string, number>;
-
 export interface RepairRun {
 	createClients: CreateClients;
 	mapWkid: number;
@@ -40,7 +33,8 @@ export interface RepairRun {
 	maxOpen: number;
 }
 
-const maxPerDay = 200;
+/** Of a search, to a host. */
+const maxRequests = 200;
 
 /** Which the layers of a service share. */
 const maxCached = 100;
@@ -48,11 +42,12 @@ const maxCached = 100;
 /** @param onRequest called before each request, also of a redirect; throws to refuse it */
 export type CreateClients = (onRequest: (url: URL) => void) => AskAndFetch;
 
-export function limitRequests(createClients: CreateClients, counts: RequestCounts = new Map()): AskAndFetch {
+export function limitRequests(createClients: CreateClients): AskAndFetch {
+	const counts = new Map<string, number>();
 	const cached = new LRUCache<string, Promise<Answer>>({ max: maxCached });
 	const { ask, fetch } = createClients(({ hostname }) => {
 		const before = counts.get(hostname) ?? 0;
-		if (before >= maxPerDay) throw new FetchFailure("limit", causeOf("asked-often"));
+		if (before >= maxRequests) throw new FetchFailure("limit", causeOf("asked-often"));
 		counts.set(hostname, before + 1);
 	});
 	return {
@@ -67,23 +62,10 @@ export function limitRequests(createClients: CreateClients, counts: RequestCount
 	};
 }
 
-/** In a file, so that all runs of a day (UTC) share one limit. */
-async function openRequestCounts(repository: string, now: Date) {
-	const folder = await gitText(repository, ["rev-parse", "--absolute-git-dir"]);
-	const file = join(folder, "repair-requests.json");
-	const today = now.toISOString().slice(0, 10);
-	type Stored = { day: string; hosts: Record<string, number> } | null;
-	const stored = tryJson((await readTextIfThere(file)) ?? "") as Stored;
-	const counts: RequestCounts = new Map(stored?.day === today ? Object.entries(stored.hosts) : []);
-	const save = () => writeFileSync(file, JSON.stringify({ day: today, hosts: Object.fromEntries(counts) }));
-	return { counts, save };
-}
-
 const layersAtOnce = 8;
 
 async function findRepairs({ layers, health, now, ...options }: RepairRun) {
-	const { counts, save } = await openRequestCounts(options.repository, now);
-	const { ask, fetch } = limitRequests(options.createClients, counts);
+	const { ask, fetch } = limitRequests(options.createClients);
 	const find = createRepairSearch({ ...createClients(ask, options.mapWkid), fetch }, layers);
 	const stillSick = new Set<string>();
 	const sick = layers.filter(({ smallkey }) => health.has(smallkey));
@@ -93,10 +75,8 @@ async function findRepairs({ layers, health, now, ...options }: RepairRun) {
 		const wasSick = health.has(layer.smallkey);
 		const { isSick, repair } = await find(layer, wasSick);
 		if (isSick) stillSick.add(layer.smallkey);
-		if (wasSick) save();
 		return repair;
 	});
-	save();
 	const repairs = results.filter((repair) => repair !== null);
 	return { checked: sick.length, repairs, stillSick };
 }

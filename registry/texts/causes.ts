@@ -34,10 +34,7 @@ export const causes = /* @__PURE__ */ textsByLang({
 		"{0} is not an address of the public internet",
 		"{0} n’est pas une adresse de l’Internet public",
 	],
-	"asked-often": [
-		"received the daily maximum of requests",
-		"a reçu le nombre maximal de requêtes pour une journée",
-	],
+	"asked-often": ["received the maximum of requests", "a reçu le nombre maximal de requêtes"],
 	"host-failed": [
 		"was not checked, since its host failed for another address: {0}",
 		"n’a pas été vérifié, car son hôte a fait défaut pour une autre adresse : {0}",

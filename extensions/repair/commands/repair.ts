@@ -5,7 +5,7 @@ import type { Io } from "../../../api/configuration.ts";
 import { findRepository, readHealth, servedRef } from "../../../api/service/repository.ts";
 import { readConfiguration, withoutStore } from "../../../api/service/settings.ts";
 import { resolveCommit } from "../../../publish/collect.ts";
-import { healthText, markRepairs, parseHealth, weekOf } from "../../../registry/health.ts";
+import { healthPath, healthText, markRepairs, parseHealth, weekOf } from "../../../registry/health.ts";
 import { counted, plain } from "../../../registry/untrusted-text.ts";
 import { createRun } from "../../../scripts/terminal/command-line.ts";
 import { picturesMarkdown } from "../../../site/data/proofs.ts";
@@ -32,13 +32,13 @@ async function readHealthBefore(repository: string, base: string, day: string): 
 	return commit === "" ? null : readHealth(repository, commit);
 }
 
-/** In a file of health. @param before its text; null if it does not exist */
-async function noteRepairs(file: string, before: string | null, open: readonly OpenRepair[], now: Date) {
+/** In the health of the checkout. @param before null if there is none */
+async function noteRepairs(before: string | null, open: readonly OpenRepair[], now: Date) {
 	const proposed = new Set(open.flatMap(({ smallkeys }) => smallkeys));
 	const text = healthText(markRepairs(parseHealth(before), proposed, weekOf(now)));
 	if (text === before) return;
-	if (text === null) await rm(file, { force: true });
-	else await replaceFile(file, text);
+	if (text === null) await rm(healthPath, { force: true });
+	else await replaceFile(healthPath, text);
 }
 
 type Outcome = Awaited<ReturnType<typeof runRepair>>;
@@ -73,17 +73,11 @@ async function writeRequests(
 }
 
 export const run = createRun("repair", async ({ read, environment, io }) => {
-	const [options] = await read((line) =>
+	const [{ out }] = await read((line) =>
 		line
-			.option("--repo <dir>", "a git repository instead of that of DATA_DIR, or of this checkout")
-			.option("--ref <ref>", "the commit that the proposals are for", servedRef)
-			.option(
-				"--health <file>",
-				"a layers/health.json of an earlier day, instead of that of the commit; proposals are noted in it; without such a file, no layer was sick",
-			)
 			.option(
 				"--out <dir>",
-				"write there what pull requests need: the patch and the text of each proposal, and what is withdrawn",
+				"for this checkout and its layers/health.json: write there what pull requests need",
 			)
 			.addHelpText("after", help),
 	);
@@ -91,19 +85,14 @@ export const run = createRun("repair", async ({ read, environment, io }) => {
 	const { network, harvest, dataDir, mapWkid, pictures } = configuration;
 	if (!harvest.on || !harvest.repair)
 		return void io.print(`${harvest.on ? "REPAIR" : "HARVEST"}=off: no service is looked for`);
-	const { path: repository, name } =
-		options.repo === undefined
-			? await findRepository(dataDir)
-			: { path: resolve(options.repo), name: `the repository ${options.repo}` };
-	const base = await resolveCommit(repository, options.ref);
-	io.warn(plain(`Looking for the services of sick layers of ${name}`));
 	const now = io.now();
-	const health =
-		options.health === undefined
-			? await readHealthBefore(repository, base, now.toISOString().slice(0, 10))
-			: await readTextIfThere(options.health);
-	if (options.health !== undefined && health === null)
-		io.warn(plain(`${options.health}: is not there, so no layer was sick`));
+	const checkout = { path: resolve("."), name: "this checkout" };
+	const { path: repository, name } = out ? checkout : await findRepository(dataDir);
+	const base = await resolveCommit(repository, out ? "HEAD" : servedRef);
+	io.warn(plain(`Looking for the services of sick layers of ${name}`));
+	const health = out
+		? await readTextIfThere(healthPath)
+		: await readHealthBefore(repository, base, now.toISOString().slice(0, 10));
 	const outcome = await runRepair({
 		createClients: (onRequest) => clientsWith(network, onRequest),
 		repository,
@@ -115,13 +104,12 @@ export const run = createRun("repair", async ({ read, environment, io }) => {
 		now,
 	});
 	printOutcome(outcome, io);
-	if (options.health !== undefined)
-		await noteRepairs(options.health, health, await readOpen(repository, base), now);
-	if (options.out === undefined) return;
+	if (out === undefined) return;
+	await noteRepairs(health, await readOpen(repository, base), now);
 	const { GITHUB_SERVER_URL = "https://github.com", GITHUB_REPOSITORY = "" } = environment;
 	// GitHub serves the files of the branch `pictures` there.
 	const address = `${GITHUB_SERVER_URL}/${GITHUB_REPOSITORY}/raw/pictures/`;
-	await writeRequests(options.out, outcome, { repository, base }, (smallkeys) =>
+	await writeRequests(out, outcome, { repository, base }, (smallkeys) =>
 		picturesMarkdown(smallkeys, pictures, address),
 	);
 });
