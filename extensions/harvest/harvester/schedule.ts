@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import pLimit, { type LimitFunction } from "p-limit";
 import { hashOf } from "../../../site/data/entries.ts";
 
 /** In milliseconds since 1970. A hash of the smallkey decides its moment in each period. */
@@ -64,64 +64,20 @@ export function createGroups<T>(
 	};
 }
 
-/**
- * Runs `work` for one smallkey of a host at a time. Then the host moves to the end, so that a host with many smallkeys does
- * not delay the others.
- * @param work must not reject
- */
-export function createHostQueue(maxHosts: number, work: (smallkey: string) => Promise<void>) {
-	/** By host, in the order of the hosts' next runs: urgent smallkeys, and ordinary ones. */
-	const waiting = new Map<string, readonly [Set<string>, Set<string>]>();
-	/** By host. */
-	const running = new Map<string, Promise<void>>();
-
-	function fill(): void {
-		for (const at of [0, 1] as const)
-			for (const [host, sets] of waiting) {
-				if (running.size >= maxHosts) return;
-				const [smallkey] = sets[at];
-				if (smallkey === undefined || running.has(host)) continue;
-				sets[at].delete(smallkey);
-				waiting.delete(host);
-				if (sets.some(({ size }) => size > 0)) waiting.set(host, sets);
-				const end = () => {
-					running.delete(host);
-					fill();
-				};
-				running.set(host, work(smallkey).finally(end));
-			}
-	}
-
+/** Layers of a host one after the other, and of at most so many hosts at once: no host delays the others. */
+export function createLanes(maxHosts: number) {
+	const slots = pLimit(maxHosts);
+	const hosts = new Map<string, LimitFunction>();
 	return {
-		/** Adds a smallkey, unless it is waiting. Urgent smallkeys come first. */
-		add(smallkey: string, host: string, isUrgent: boolean): void {
-			const [urgent, ordinary] = waiting.get(host) ?? [new Set(), new Set()];
-			if (isUrgent) ordinary.delete(smallkey);
-			(isUrgent || urgent.has(smallkey) ? urgent : ordinary).add(smallkey);
-			waiting.set(host, [urgent, ordinary]);
-			fill();
+		/** @param work must not reject */
+		async run(host: string, work: () => Promise<void>): Promise<void> {
+			const oneByOne = hosts.get(host) ?? pLimit(1);
+			hosts.set(host, oneByOne);
+			return oneByOne(() => slots(work));
 		},
-		size(): number {
-			const sizes = [...waiting.values()].flat().map(({ size }) => size);
-			return sizes.reduce((sum, size) => sum + size, running.size);
-		},
-		/** Drops the waiting smallkeys, and waits for the running ones. */
-		async close(): Promise<void> {
-			waiting.clear();
-			while (running.size > 0) await Promise.all(running.values());
+		/** Waits for all work that was given before. */
+		async end(): Promise<void> {
+			await Promise.all([...hosts.values()].map((oneByOne) => oneByOne(() => undefined)));
 		},
 	};
-}
-
-/** Of the wait for a pause of writes. */
-const maxPauseMs = 2_000;
-
-/**
- * Writes come first: beside harvests that do not wait, one publisher's PUTs take twice as long as with `HARVEST=off`.
- * @param writtenMs when a layer was last written, in milliseconds of `performance.now`
- */
-export async function pauseForWrites(writtenMs: () => number, quietMs: number, signal: AbortSignal) {
-	const maxMs = performance.now() + maxPauseMs;
-	const restMs = () => Math.min(writtenMs() + quietMs, maxMs) - performance.now();
-	while (restMs() > 0 && !signal.aborted) await sleep(restMs(), undefined, { signal }).catch(() => undefined);
 }
