@@ -26,11 +26,9 @@ export interface SearchClients extends Clients {
 
 const maxAddresses = 5;
 
-const maxShown = 5;
-
 /**
  * Requests no other host, unless a permanent redirect leads there. Searches share answers and never reject. They return
- * the best candidates: one, or several that agree equally.
+ * null if no place agrees, or several agree equally.
  */
 export function createCandidateSearch(clients: SearchClients) {
 	const { ask, fetch } = clients;
@@ -80,7 +78,7 @@ export function createCandidateSearch(clients: SearchClients) {
 	}
 
 	return {
-		async find(subject: Subject): Promise<Candidate[]> {
+		async find(subject: Subject): Promise<Candidate | null> {
 			const { registration, lang, before } = subject;
 			const requested = new Set<string>();
 			// A service of both languages must be right for both.
@@ -105,21 +103,21 @@ export function createCandidateSearch(clients: SearchClients) {
 		},
 
 		/** Of a layer that still works, if everything agrees there. */
-		async findTarget(subject: Subject): Promise<Candidate[]> {
+		async findTarget(subject: Subject): Promise<Candidate | null> {
 			const { service_url: address } = subject.registration[subject.lang];
 			const isFeature = "renderer" in subject.before;
 			const [, service = address, number = ""] = (isFeature && /^(.*?)(\/\d+\/?)$/.exec(address)) || [];
 			const target = targets.get(service) ?? permanentTarget(service, isFeature, fetch, "HEAD");
 			targets.set(service, target);
 			const [moved] = await target;
-			if (moved === undefined) return [];
-			const matches = await sameAt(subject, `${moved}${number}`);
-			return matches.filter(isSame).map((match) => ({ ...match, by: "redirect" }));
+			if (moved === undefined) return null;
+			const [match] = await sameAt(subject, `${moved}${number}`);
+			return match && isSame(match) ? { ...match, by: "redirect" } : null;
 		},
 
 		/** For a layer that became empty: its namesake with features that was not beside it before. */
-		async findFull(before: LangDescription): Promise<Candidate[]> {
-			if (!knowsAll(before.siblings)) return [];
+		async findFull(before: LangDescription): Promise<Candidate | null> {
+			if (!knowsAll(before.siblings)) return null;
 			const matches = await findAlike(before, before.service_url, clients);
 			const namesakes = matches.filter(({ agreement }) => hasItsName(agreement));
 			return best(namesakes.map((match) => perhaps({ ...match, by: "service" as const })));
@@ -153,8 +151,8 @@ function perhaps<C extends Alike>(candidate: C): C {
 	return { ...candidate, agreement: { ...candidate.agreement, sure: "perhaps" } };
 }
 
-/** Empty if there are too many. https is preferred to http. */
-function best(candidates: readonly Candidate[]): Candidate[] {
+/** Null without one that is better than all others. https is preferred to http. */
+function best(candidates: readonly Candidate[]): Candidate | null {
 	const weightOf = ({ agreement: { sure, rows } }: Candidate) =>
 		(sure === "same" ? 1000 : 0) + rows.filter((row) => row.agrees).length;
 	const maxWeight = Math.max(...candidates.map(weightOf));
@@ -164,7 +162,8 @@ function best(candidates: readonly Candidate[]): Candidate[] {
 		const other = top.get(place);
 		if (!other?.service_url.startsWith("https:")) top.set(place, candidate);
 	}
-	return top.size > maxShown ? [] : [...top.values()];
+	const [match = null] = top.values();
+	return top.size === 1 ? match : null;
 }
 
 export function withEntry(

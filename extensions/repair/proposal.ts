@@ -13,10 +13,6 @@ import type { Repair } from "./repair.ts";
 export const repairTexts = textsByLang({
 	same: ["The same layer at another place", "La même couche à un autre endroit"],
 	perhaps: ["Perhaps the same layer at another place", "Peut-être la même couche à un autre endroit"],
-	choose: [
-		"Several places match equally well: register the right one",
-		"Plusieurs endroits conviennent aussi bien : inscrivez le bon",
-	],
 	registered: ["registered", "inscrit"],
 	before: ["Before", "Avant"],
 	now: ["Now", "Maintenant"],
@@ -58,12 +54,11 @@ export function proposalsOf(repairs: readonly Repair[], declined: ReadonlySet<st
 			branch: repairBranch(smallkeys[0] as string),
 			smallkeys,
 			sure,
-			choices: sure === "choose" ? sorted.flatMap(choicesOf) : [],
 			subject: subjectOf(smallkeys, sure),
 			text: evidenceIn("en", cut),
 			markdown: langs.map((lang) => evidenceIn(lang, code)).join("\n---\n\n"),
 			evidence: sorted.map(evidenceOf),
-			edits: sure === "choose" ? [] : sorted.flatMap(editsOf),
+			edits: sorted.flatMap(editsOf),
 		};
 	});
 	return proposals.sort((a, b) => (a.branch < b.branch ? -1 : 1));
@@ -80,11 +75,6 @@ function groupOf({ layer, registration, langs, sure }: Repair): string {
 	return JSON.stringify(ways.length > 1 && `${ways[0]}` === `${ways[1]}` ? ways.slice(1) : ways);
 }
 
-function choicesOf({ langs: repaired }: Repair): string[] {
-	const places = repaired.flatMap(({ candidates }) => candidates);
-	return [...new Set(places.map(({ service_url, layer = "" }) => cut(`${service_url} ${layer}`.trim())))];
-}
-
 function editsOf({ layer: { smallkey }, registration, description }: Repair): Edit[] {
 	return [
 		{ path: layerPath(smallkey), text: canonicalText(registration) },
@@ -94,13 +84,13 @@ function editsOf({ layer: { smallkey }, registration, description }: Repair): Ed
 
 /** Places and traits. The number of features changes daily, and would bring a declined proposal back. */
 function evidenceOf({ layer, langs }: Repair): string {
-	const facts = langs.map(({ lang, candidates }) => [
+	const facts = langs.map(({ lang, candidate: { service_url, layer: name = null, agreement } }) => [
 		lang,
 		placeOf(layer.registration, lang),
-		...candidates.map(({ service_url, layer: name = null, agreement }) => [
+		[
 			[service_url, name],
 			agreement.rows.filter(({ trait }) => trait !== "count").map(({ trait, agrees }) => [trait, agrees]),
-		]),
+		],
 	]);
 	const hash = createHash("sha256").update(JSON.stringify([layer.smallkey, facts]));
 	return hash.digest("hex").slice(0, 16);
@@ -114,16 +104,15 @@ function cut(text: string): string {
 	return plain(shortened(text, maxTextLength));
 }
 
-function repairText({ layer, langs: repaired, sure }: Repair, lang: Lang, write: Write): string {
+function repairText({ layer, langs: repaired }: Repair, lang: Lang, write: Write): string {
 	const texts = repairTexts[lang];
 	const lines = [`${texts.layer} ${write(layer.smallkey)}`, ""];
-	if (sure === "choose") lines.push(texts.choose, "");
-	// Languages with the same service share their candidates.
-	for (const candidates of new Set(repaired.map((item) => item.candidates))) {
-		const sharing = repaired.filter((item) => item.candidates === candidates).map((item) => item.lang);
+	// Languages with the same service share their candidate.
+	for (const candidate of new Set(repaired.map((item) => item.candidate))) {
+		const sharing = repaired.filter((item) => item.candidate === candidate).map((item) => item.lang);
 		const registered = write(placeOf(layer.registration, sharing[0] as Lang));
 		lines.push(`${sharing.join(", ")}, ${texts.registered}: ${registered}`, "");
-		for (const candidate of candidates) lines.push(...candidateLines(candidate, lang, write));
+		lines.push(...candidateLines(candidate, lang, write));
 	}
 	return lines.join("\n");
 }
@@ -134,7 +123,7 @@ function candidateLines({ service_url, layer = "", by, agreement }: Candidate, l
 	const place = write(`${service_url} ${layer}`.trim());
 	const cell = (text: string) => (text === "" ? "" : write(text));
 	return [
-		`${texts[sure === "same" ? "same" : "perhaps"]}: ${place} (${texts[by]})`,
+		`${texts[sure ?? "perhaps"]}: ${place} (${texts[by]})`,
 		"",
 		`| | ${texts.before} | ${texts.now} | ${texts.agrees} |`,
 		"|---|---|---|---|",

@@ -9,15 +9,14 @@ import { type Candidate, createCandidateSearch, type SearchClients, withEntry } 
 
 interface LangRepair {
 	lang: Lang;
-	candidates: Candidate[];
+	candidate: Candidate;
 }
 
 export interface Repair {
 	layer: CheckedLayer;
 	langs: LangRepair[];
-	/** `choose`: several candidates agree equally. */
-	sure: "same" | "perhaps" | "choose";
-	/** After the repair; unchanged for `choose`. */
+	sure: "same" | "perhaps";
+	/** After the repair. */
 	registration: Registration;
 	description: Description;
 }
@@ -34,22 +33,21 @@ export function createRepairSearch(clients: SearchClients, registered: Iterable<
 		{ smallkey, registration, description }: CheckedLayer,
 		{ lang, type, names }: Service,
 		state: SickState | null,
-	): Promise<Candidate[]> {
+	): Promise<Candidate | null> {
 		const before = currentDescription(registration, description, lang);
 		// An entry without a number or a name is a whole service, which cannot be compared.
-		if (!before || (type !== "esriFeature" && names.length !== 1)) return [];
+		if (!before || (type !== "esriFeature" && names.length !== 1)) return null;
 		const subject = { registration, lang, before };
 		if (state === null) return search.findTarget(subject);
-		if (state === "empty" && !("renderer" in before)) return [];
-		const candidates = await (state === "empty" ? search.findFull(before) : search.find(subject));
-		const isTaken = candidates.some((candidate) => {
-			const place = placeOf(withEntry(registration, lang, candidate), lang);
-			const owner = owners.get(place) ?? smallkey;
-			const isOfOther = candidate.agreement.sure === "perhaps" && owner !== smallkey;
-			// The layer of the other language is another one.
-			return isOfOther || langs.some((other) => place === placeOf(registration, other));
-		});
-		return isTaken ? [] : candidates;
+		if (state === "empty" && !("renderer" in before)) return null;
+		const candidate = await (state === "empty" ? search.findFull(before) : search.find(subject));
+		if (!candidate) return null;
+		const place = placeOf(withEntry(registration, lang, candidate), lang);
+		const owner = owners.get(place) ?? smallkey;
+		const isOfOther = candidate.agreement.sure === "perhaps" && owner !== smallkey;
+		// The layer of the other language is another one.
+		const isTaken = isOfOther || langs.some((other) => place === placeOf(registration, other));
+		return isTaken ? null : candidate;
 	}
 
 	async function isWell({ registration, langs }: Repair): Promise<boolean> {
@@ -74,12 +72,9 @@ export function createRepairSearch(clients: SearchClients, registered: Iterable<
 		const results = await eachService(services, (service) =>
 			findLang(layer, service, states.get(service.lang) ?? null),
 		);
-		const repairs = results.flatMap(([{ lang }, candidates]) =>
-			candidates.length > 0 ? [{ lang, candidates }] : [],
-		);
+		const repairs = results.flatMap(([{ lang }, candidate]) => (candidate ? [{ lang, candidate }] : []));
 		const repair = repairOf(layer, ofOneLang(registration, repairs));
-		const isRight = repair && (repair.sure === "choose" || (await isWell(repair)));
-		return { isSick: states.size > 0, repair: isRight ? repair : null };
+		return { isSick: states.size > 0, repair: repair && (await isWell(repair)) ? repair : null };
 	};
 }
 
@@ -87,13 +82,13 @@ export function createRepairSearch(clients: SearchClients, registered: Iterable<
 function ofOneLang(registration: Registration, repairs: LangRepair[]): LangRepair[] {
 	if (placeOf(registration, "en") === placeOf(registration, "fr")) return repairs;
 	const nameOf = (place: string) => place.split(/[/ ]/).at(-1);
-	const placesOf = ({ lang, candidates }: LangRepair) =>
-		candidates.map((candidate) => placeOf(withEntry(registration, lang, candidate), lang));
+	const newPlace = ({ lang, candidate }: LangRepair) =>
+		placeOf(withEntry(registration, lang, candidate), lang);
 	const keepsName = (repair: LangRepair) =>
-		placesOf(repair).every((place) => nameOf(place) === nameOf(placeOf(registration, repair.lang)));
+		nameOf(newPlace(repair)) === nameOf(placeOf(registration, repair.lang));
 	return repairs.filter((repair) => {
 		const other = repairs.find(({ lang }) => lang !== repair.lang);
-		const isShared = other && placesOf(other).some((place) => placesOf(repair).includes(place));
+		const isShared = other && newPlace(other) === newPlace(repair);
 		return !isShared || (keepsName(repair) && !keepsName(other));
 	});
 }
@@ -108,9 +103,7 @@ function repairOf(layer: CheckedLayer, repairs: LangRepair[]): Repair | null {
 		description: description ?? {},
 		sure: "same",
 	};
-	if (repairs.some(({ candidates }) => candidates.length > 1)) return { ...repair, sure: "choose" };
-	for (const { lang, candidates } of repairs) {
-		const [candidate] = candidates as [Candidate];
+	for (const { lang, candidate } of repairs) {
 		repair.registration = withEntry(repair.registration, lang, candidate);
 		repair.description = { ...repair.description, [lang]: candidate.description };
 		if (candidate.agreement.sure === "perhaps") repair.sure = "perhaps";

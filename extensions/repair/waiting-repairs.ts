@@ -20,15 +20,14 @@ async function readLayer(repository: string, commit: string, smallkey: string) {
 }
 
 async function evidenceOf(repository: string, open: OpenRepair, smallkey: string): Promise<WaitingRepair> {
-	const { branch, commit, sure, choices } = open;
+	const { branch, commit, sure } = open;
 	const before = await readLayer(repository, `${commit}^`, smallkey);
 	const after = await readLayer(repository, commit, smallkey);
-	const repair: WaitingRepair = { branch, commit, sure, from: {}, to: {}, choices, rows: [] };
+	const repair: WaitingRepair = { branch, commit, sure, from: {}, to: {}, rows: [] };
 	const { registration, description } = before;
 	if (!registration || !after.registration) return repair;
 	for (const lang of langs) {
 		const [from, to] = [placeOf(registration, lang), placeOf(after.registration, lang)];
-		if (sure === "choose") repair.from[lang] = from;
 		if (from === to) continue;
 		// Both languages of one place have one evidence.
 		const isShared = repair.rows.length > 0 && repair.from.en === from && repair.to.en === to;

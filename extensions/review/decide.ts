@@ -56,15 +56,6 @@ export function isRepair(branch: string): boolean {
 	return branch.startsWith(repairBranch(""));
 }
 
-/** @throws {WrongError} if a repair leaves the choice between several places to a person: its commit changes nothing */
-export async function refuseChoice(repository: string, { branch, commit }: Decision): Promise<void> {
-	if (!isRepair(branch)) return;
-	if ((await runGit(repository, ["diff", "--name-only", `${commit}^`, commit])).length > 0) return;
-	throw new WrongError(
-		`${branch}: several places agree alike, and nothing is chosen: register the right place (npx fragment-publisher review show ${branch} lists them); the proposal is then withdrawn`,
-	);
-}
-
 export const staleText = "the branch main has changed the same layer since";
 
 export const staleAdvice = `${staleText}. Decline it, and ask the sender to send it again`;

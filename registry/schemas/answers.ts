@@ -61,13 +61,9 @@ const repair = {
 	...having({
 		branch: string("Where it waits."),
 		commit: string("To accept exactly this."),
-		sure: {
-			description: "choose: several places agree alike, and none is chosen.",
-			enum: ["same", "perhaps", "choose"],
-		},
+		sure: { enum: ["same", "perhaps"] },
 		from: having({}, inBoth),
 		to: having({}, inBoth),
-		choices: list(string(), "Where sure is choose: the places."),
 		rows: list(
 			having({
 				langs: list({ enum: ["en", "fr"] }),

@@ -52,18 +52,16 @@ export async function listBranches(
 	});
 }
 
-/** Trailers of a proposal's commit: the first two for every layer, the last one for each place to choose from. */
+/** Trailers of a proposal's commit: the first two for every layer. */
 export const repairedTrailer = "Repairs";
 const evidenceTrailer = "Evidence";
 const sureTrailer = "Certainty";
-const choiceTrailer = "Choice";
 
 export interface Proposal {
 	branch: string;
 	smallkeys: string[];
-	/** How sure it is that the places are those of the layers; `choose`: a person has to choose one of several. */
-	sure: "same" | "perhaps" | "choose";
-	choices: string[];
+	/** How sure it is that the places are those of the layers. */
+	sure: "same" | "perhaps";
 	subject: string;
 	/** The evidence: `text` in plain English for the commit, `markdown` in both languages for a pull request. */
 	text: string;
@@ -82,9 +80,8 @@ export async function readOpen(repository: string, base: string) {
 		const valuesOf = (name: string) => trailersOf(message, name);
 		const [smallkeys, evidence] = [valuesOf(repairedTrailer), valuesOf(evidenceTrailer)];
 		const [subject = ""] = message.split("\n");
-		const certainty = valuesOf(sureTrailer).find((value) => value === "same" || value === "choose");
-		const sure = (certainty ?? "perhaps") as Proposal["sure"];
-		return { branch, commit, timeMs, smallkeys, subject, sure, evidence, choices: valuesOf(choiceTrailer) };
+		const sure: Proposal["sure"] = valuesOf(sureTrailer).includes("same") ? "same" : "perhaps";
+		return { branch, commit, timeMs, smallkeys, subject, sure, evidence };
 	});
 }
 
@@ -135,15 +132,14 @@ export async function writeProposal(
 }
 
 export function messageOf(
-	proposal: Pick<Proposal, "subject" | "smallkeys" | "evidence" | "sure" | "choices">,
+	proposal: Pick<Proposal, "subject" | "smallkeys" | "evidence" | "sure">,
 	text = "",
 ): string {
-	const { subject, smallkeys, evidence, sure, choices } = proposal;
+	const { subject, smallkeys, evidence, sure } = proposal;
 	const lines = [
 		...smallkeys.map((smallkey) => `${repairedTrailer}: ${smallkey}`),
 		...evidence.map((hash) => `${evidenceTrailer}: ${hash}`),
 		`${sureTrailer}: ${sure}`,
-		...choices.map((place) => `${choiceTrailer}: ${place}`),
 	];
 	return `${[subject, text.trim(), lines.join("\n")].filter(Boolean).join("\n\n")}\n`;
 }
@@ -151,6 +147,5 @@ export function messageOf(
 export function subjectOf(smallkeys: readonly string[], sure: Proposal["sure"]): string {
 	const [first, ...others] = smallkeys;
 	const what = others.length === 0 ? first : `${first} and ${counted(others.length, "other layer")}`;
-	if (sure === "choose") return `repair ${what}: choose one of several places`;
 	return `repair ${what}: ${sure === "same" ? "" : "perhaps "}the same layer at another place`;
 }

@@ -15,7 +15,6 @@ import {
 	isStale,
 	parseReason,
 	parseReviewer,
-	refuseChoice,
 	refuseOthers,
 	refuseUnseen,
 	staleAdvice,
@@ -119,7 +118,6 @@ async function accept(session: Session, key: string, options: { by?: string; com
 	const waiting = await findWaiting(repository, key);
 	refuseUnseen(waiting, shown);
 	warn(`Accepting ${waiting.branch} of ${waiting.author} in ${name}`);
-	await refuseChoice(repository, waiting);
 	// A merge does not wait for map services: only `show` asks them.
 	const outcome = await reviewCommit(waiting.commit, async () => []);
 	if (outcome.errors > 0 || outcome.outside.length > 0) {

@@ -118,7 +118,7 @@ test("a run that is killed while it draws has removed no picture that the stored
 test("a wrong file of a repair that waits is named, and not drawn", async (scene) => {
 	using repository = new Repository({ [layerPath("moved")]: wms("moved") });
 	const proposal: Proposal = {
-		...{ branch: "repair/moved", smallkeys: ["moved"], sure: "same", choices: [], subject: "repair moved" },
+		...{ branch: "repair/moved", smallkeys: ["moved"], sure: "same", subject: "repair moved" },
 		...{ text: "", markdown: "", evidence: [], edits: [{ path: layerPath("moved"), text: "{}" }] },
 	};
 	await writeProposal(repository.path, "main", proposal, undefined, new Date("2026-03-04T12:00:00Z"));

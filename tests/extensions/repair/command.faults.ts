@@ -5,7 +5,7 @@ import { browserPath } from "../../../extensions/prove/browser.ts";
 import { healthPath } from "../../../registry/health.ts";
 import { layerPath } from "../../../registry/smallkey.ts";
 import { Local, noon } from "../../helpers/local.ts";
-import { exits, prints, runScript, warns } from "../../helpers/process.ts";
+import { exits, prints, runScript } from "../../helpers/process.ts";
 import { freshSuite, gitIn, writeFiles } from "../../helpers/world.ts";
 import { Peer } from "../harvest/peer.ts";
 import { oddService, serveOdd } from "./world.ts";
@@ -68,20 +68,5 @@ browserTest(
 		assert.is(stderr.match(/bad\.json/g)?.length, 1, "a wrong file keeps no other layer from being drawn");
 	},
 );
-
-test("several places that agree alike cannot be accepted as they are, and nothing is merged", async (scene) => {
-	const { local, peer, env } = scene;
-	serveOdd(peer, 5, 7);
-	const main = await local.git("rev-parse", "main");
-	assert.match(
-		(await runScript("repair", [], env, later())).stdout,
-		"repair moved: choose one of several places",
-	);
-	const commit = await local.git("rev-parse", "refs/heads/repair/moved");
-	const reason = "repair/moved: several places agree alike, and nothing is chosen: register the right place";
-	await warns(accept(local, env), 1, reason);
-	assert.is(await local.git("rev-parse", "main"), main, "nothing was merged");
-	assert.is(await local.git("rev-parse", "refs/heads/repair/moved"), commit, "and it still waits");
-});
 
 test.run();

@@ -9,11 +9,10 @@ import {
 	wms,
 } from "./world.ts";
 
-/** The outcome of a search: nothing, one proposal with the members that it changes, or candidates that agree equally. */
+/** The outcome of a search: nothing, or one proposal with the members that it changes. */
 export type Expected =
 	| "nothing"
-	| { sure: "same" | "perhaps"; en?: Record<string, string>; fr?: Record<string, string> }
-	| { choose: string[] };
+	| { sure: "same" | "perhaps"; en?: Record<string, string>; fr?: Record<string, string> };
 
 export interface Move {
 	name: string;
@@ -67,9 +66,6 @@ const proposed =
 	});
 export const same = proposed("same");
 export const perhaps = proposed("perhaps");
-export const choose = (...places: string[]): Expected => ({
-	choose: places.map((place) => Object.values(memberOf(place))[0] as string),
-});
 
 export function featureAt(en: string, fr = en): Registration {
 	const [one, other] = [en, fr].map(memberOf) as unknown as [LangEntry, LangEntry];

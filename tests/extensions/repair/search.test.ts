@@ -70,7 +70,6 @@ async function propose(): Promise<void> {
 		sure: "same" as const,
 		branch: "repair/moved",
 		smallkeys: ["moved"],
-		choices: [],
 		edits,
 	};
 	const base = await local.git("rev-parse", main);

@@ -96,9 +96,9 @@ export function arcgis(
 
 export const oddService = "/arcgis/rest/services/Odd/MapServer";
 
-/** Serves a layer, which pages may read, too. @param ids its number; several: as many layers that are alike */
-export function serveOdd(peer: Peer, ...ids: number[]): void {
-	const answerOf = arcgis({ "Odd/MapServer": ids.map((id) => ({ id, name: "Stations" })) });
+/** Serves a layer, which pages may read, too. */
+export function serveOdd(peer: Peer, id: number): void {
+	const answerOf = arcgis({ "Odd/MapServer": [{ id, name: "Stations" }] });
 	const headers = { "Content-Type": "application/json", "Access-Control-Allow-Origin": "*" };
 	peer.otherwise = ({ url = "" }, response) => {
 		const { json = {} } = answerOf(new URL(url, peer.origin)) ?? {};
