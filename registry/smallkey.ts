@@ -62,7 +62,6 @@ export function isOtherFile(path: string): boolean {
 	return path === "layers/owners.json" || path === "layers/health.json";
 }
 
-/** Only a store knows which changes wait for review (`case-twin-waits`). */
 export const keyTexts = {
 	"case-twin": [
 		"{0} differs only in case from {1}, which is registered",
@@ -75,10 +74,6 @@ export const keyTexts = {
 	"case-rename": [
 		"{0} differs only in case from {1}, which the same change removes: maps that read {1} lose it",
 		"{0} ne diffère que par la casse de {1}, que le même changement supprime : les cartes qui lisent {1} la perdent",
-	],
-	"case-twin-waits": [
-		"{0} differs only in case from {1}, a change of which waits for a reviewer",
-		"{0} ne diffère que par la casse de {1}, dont une modification attend un réviseur",
 	],
 	"reserved-key": [
 		"{0} is a name that Windows keeps for a device: no clone there could check it out",

@@ -61,20 +61,14 @@ export function memoryStore(files: Readonly<Record<string, string>> = {}) {
 		return id;
 	}
 
-	async function spellings(smallkey: string): Promise<string[]> {
-		const keys = [...reviews.values()].map((review) => readerAt(review).spellings(smallkey));
-		return (await Promise.all(keys)).flat();
-	}
-
 	async function make(edits: Edits, meta: Meta): Promise<Commit | Refusal> {
 		const { smallkey, author } = meta;
 		const name = meta.review ? reviewBranch(meta) : "main";
 		const review = reviews.get(name);
-		const sender = review && review.author !== author ? review.author : null;
-		const base = review && sender === null ? review : served;
+		const holder = review && review.author !== author ? review.author : null;
+		const base = review && holder === null ? review : served;
 		const now = readerAt(base);
-		const waiting = meta.review ? { sender, spellings } : null;
-		const outcome = await decideChange({ edits, meta }, now, waiting, used.find(meta.request));
+		const outcome = await decideChange({ edits, meta }, now, holder, used.find(meta.request));
 		const note = (result: string | number) => {
 			for (const use of usesOf(meta, result)) used.note(use);
 		};

@@ -123,14 +123,6 @@ export function waitsOf(sender: string): Refusal {
 	};
 }
 
-export function twinWaits(smallkey: string, other: string): Refusal {
-	return {
-		status: 409,
-		reason: "other case",
-		errors: [problemAt("smallkey", "case-twin-waits", smallkey, other)],
-	};
-}
-
 export function isRefusal<T extends object>(outcome: T): outcome is Extract<T, { errors: unknown }> {
 	return "errors" in outcome;
 }
@@ -209,42 +201,20 @@ export function repairBranch(smallkey: string): string {
 	return `repair/${smallkey}`;
 }
 
-/** What waits for review on the branch of a change. */
-export interface Waiting {
-	/** Whose change waits there, if it is another sender's. */
-	sender: string | null;
-	/** Smallkeys that wait for review on any branch: at least all spellings of this one. */
-	spellings(smallkey: string): Promise<string[]>;
-}
-
 /**
  * Decides a change on the state that it meets.
- * @param waiting null: the change is not for review
+ * @param holder another sender, whose change waits for review where this one would go
  * @param first the first use of its request: the request is refused now unless it changes nothing
  */
 export async function decideChange(
 	{ edits, meta }: { edits: Edits; meta: Meta },
 	now: Reader,
-	waiting: Waiting | null,
+	holder: string | null,
 	first: UsedRequest | undefined,
 ): Promise<Edit[] | Refusal> {
 	const proposed = await edits(now);
-	const refused = waiting && changesFiles(proposed) ? await refuseWaiting(meta.smallkey, now, waiting) : null;
-	const outcome = refused ?? proposed;
+	const outcome = holder !== null && changesFiles(proposed) ? waitsOf(holder) : proposed;
 	return first ? (judgeRepeat(first, meta.method ?? "-", outcome) ?? []) : outcome;
-}
-
-/** Only one of two new smallkeys that differ only in case can be accepted. */
-async function refuseWaiting(
-	smallkey: string | null,
-	now: Reader,
-	waiting: Waiting,
-): Promise<Refusal | null> {
-	if (waiting.sender !== null) return waitsOf(waiting.sender);
-	if (smallkey === null || (await now.ids(smallkey)) !== null) return null;
-	const isTwin = (other: string) => other !== smallkey && other.toLowerCase() === smallkey.toLowerCase();
-	const twin = (await waiting.spellings(smallkey)).find(isTwin);
-	return twin === undefined ? null : twinWaits(smallkey, twin);
 }
 
 function judgeRepeat(first: UsedRequest, method: string, outcome: Edit[] | Refusal): Refusal | null {

@@ -144,8 +144,6 @@ export async function openLocal(configuration: Configuration, senders: Senders, 
 	const gauges = async () => ({
 		layers: publication.size,
 		queue: store.waiting,
-		// A damaged repository must not hide the other gauges, of which `isReady` is one.
-		commitsBehind: await store.branch.commitsBehind().catch(() => null),
 		filesBehind: publication.files.behind,
 	});
 	const core = { configuration, senders, store, repository, now, log, gauges, smallkeys };

@@ -47,7 +47,6 @@ export function createMetrics() {
 		for (const [name, help, value] of [
 			["layers", "Layers that are served.", now.layers],
 			["queue", "Changes that wait, or are under way.", now.queue],
-			["commits_behind", "Commits of the branch that are not served yet.", now.commitsBehind],
 			["files_behind", "Layers whose rendered files are older than what is served.", now.filesBehind],
 			["harvests_waiting", "Layers that wait to be harvested.", now.harvestsWaiting],
 			["ready", "1 where /readyz says 200.", now.isReady],

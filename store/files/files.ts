@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
-// open, rename and stat by the module: tests replace them.
-import files, { type FileHandle, mkdtemp, readFile, rm } from "node:fs/promises";
+// open and rename by the module: tests replace them.
+import files, { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
@@ -67,12 +67,11 @@ export function filesBelow(folder: string): string[] {
 }
 
 /**
- * Replaces a file atomically and durably. It keeps its owner, and its mode unless all users have rights: then it gets 0600. A
- * new file gets the owner of its folder, and 0600. So root can change the file of a service that runs as another user.
- * @param mode of a file that belongs to this user, regardless of the umask
- * @throws {Error} if the file cannot be written or given to its owner; the old file stays
+ * Replaces a file atomically and durably.
+ * @param mode regardless of the umask
+ * @throws {Error} if the file cannot be written; the old file stays
  */
-export async function replaceFile(path: string, text: string, mode?: number): Promise<void> {
+export async function replaceFile(path: string, text: string, mode = 0o600): Promise<void> {
 	const temporary = `${path}.${process.pid}.tmp`;
 	try {
 		await writeTemporary();
@@ -87,27 +86,10 @@ export async function replaceFile(path: string, text: string, mode?: number): Pr
 	await folder.sync();
 
 	async function writeTemporary(): Promise<void> {
-		await using file = await files.open(temporary, "w", mode ?? 0o600);
+		await using file = await files.open(temporary, "w", mode);
 		// An earlier process that was killed may have left the temporary file, with another mode.
-		await file.chmod(mode ?? (await keepOwner(file, path)));
+		await file.chmod(mode);
 		await file.writeFile(text);
 		await file.sync();
 	}
-}
-
-/** @returns the mode that the file has to get */
-async function keepOwner(file: FileHandle, path: string): Promise<number> {
-	const before = await ifThere(path, files.stat(path));
-	const { uid, gid } = before ?? (await files.stat(dirname(path)));
-	const created = await file.stat();
-	// Only an existing file has to keep its group: others may read it through the group.
-	if (created.uid !== uid || (before && created.gid !== gid)) await giveTo(file, uid, gid, path);
-	return before && (before.mode & 0o007) === 0 ? before.mode & 0o770 : 0o600;
-}
-
-async function giveTo(file: FileHandle, uid: number, gid: number, path: string): Promise<void> {
-	await file.chown(uid, gid).catch((error: NodeJS.ErrnoException) => {
-		if (error.code !== "EPERM") throw error;
-		throw new Error(`${path}: belongs to the user ${uid}, and only that user or root may change it`);
-	});
 }

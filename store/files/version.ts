@@ -47,12 +47,11 @@ const stamps = new Map<string, string>();
 const filesOf = (checkout: string, folder: string) =>
 	filesBelow(join(checkout, folder))
 		.map((name) => `${folder}/${name}`)
-		.filter((path) => !path.includes("/dist/"))
 		.sort();
 
 /**
- * A hash of all code, the guide's pages and the versions of the packages, as `files` in package.json names them, without
- * what is built from them (`dist`): SHA-256 in hex. Output with another stamp is rendered again.
+ * A hash of all code, the guide's pages and the versions of the packages, as `files` in package.json names them: SHA-256 in
+ * hex. Output with another stamp is rendered again.
  */
 export function codeStamp(checkout = root): string {
 	const earlier = stamps.get(checkout);

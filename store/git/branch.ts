@@ -2,7 +2,7 @@ import { layerPath, parseLayerPath } from "../../registry/smallkey.ts";
 import type { Problem } from "../../registry/texts.ts";
 import type { Edit } from "../store.ts";
 import { type CatFile, type CommitReader, openReader } from "./commands/cat-file.ts";
-import { isDescendant, listCommits } from "./commands/commits.ts";
+import { isDescendant } from "./commands/commits.ts";
 import { GitDamage, gitText, NotDescendant } from "./commands/run.ts";
 import { diffTree, listTree, type PathChange } from "./commands/tree.ts";
 import { branchName, type StoreBase } from "./writer.ts";
@@ -82,11 +82,6 @@ export function openBranch(
 		behind = null;
 	}
 
-	async function commitsBehind(): Promise<number> {
-		if ((await readTip()) === commit) return 0;
-		return (await listCommits(repository, [`${commit}..refs/heads/${branchName}`])).length;
-	}
-
 	/** Later commits cannot be read now, and are retried. */
 	function goBackTo(earlier: string): void {
 		commit = earlier;
@@ -123,7 +118,6 @@ export function openBranch(
 		firstRange: (): Promise<CommitRange> => rangeBetween(null, commit),
 		rangeSince,
 		follow,
-		commitsBehind,
 		goBackTo,
 		publish,
 	};

@@ -16,14 +16,13 @@ import {
 	reviewBranch,
 	StoreBusy,
 	usesOf,
-	type Waiting,
 } from "../store.ts";
 import { type Branch, changesOf, findLastCommit } from "./branch.ts";
 import type { CatFile, CommitReader } from "./commands/cat-file.ts";
 import { isAncestor } from "./commands/commits.ts";
 import { GitFailure } from "./commands/run.ts";
 import type { WriteHealth } from "./health.ts";
-import { senderOf, waitingSpellings } from "./review-branches.ts";
+import { senderOf } from "./review-branches.ts";
 import type { RequestLog } from "./used-requests.ts";
 import { BranchHeld, branchName, openImport, type StoreBase } from "./writer.ts";
 
@@ -58,8 +57,8 @@ interface Target {
 	base: string;
 	/** The state before the group, to which the edits of the group are added. */
 	reader: CommitReader;
-	/** Null for the served branch. */
-	waiting: Waiting | null;
+	/** Another sender, whose change waits there for review. */
+	holder: string | null;
 }
 
 /** @returns writes changes: it resolves or rejects each of them */
@@ -104,7 +103,7 @@ export function openWriter(context: StoreContext) {
 		await branch.follow();
 		// The commits of a group that failed may be on the branch.
 		if (await persist()) await requests.readCommitted();
-		const target = meta.review ? await reviewTarget(meta) : targetAt(branchName, branch.commit, null);
+		const target = meta.review ? await reviewTarget(meta) : targetAt(branchName, branch.commit);
 		const { name, base, reader } = target;
 		const judged = await judgeGroup(group, target);
 		const changed = judged.filter(({ files }) => files.length > 0);
@@ -135,8 +134,8 @@ export function openWriter(context: StoreContext) {
 		reject(error instanceof GitFailure ? health.failed(error) : error);
 	}
 
-	function targetAt(name: string, base: string, waiting: Waiting | null): Target {
-		return { name, base, reader: branch.readerAt(base), waiting };
+	function targetAt(name: string, base: string, holder: string | null = null): Target {
+		return { name, base, reader: branch.readerAt(base), holder };
 	}
 
 	async function reviewTarget(meta: Meta): Promise<Target> {
@@ -144,21 +143,20 @@ export function openWriter(context: StoreContext) {
 		const served = branch.commit;
 		const review = (await catFile.read(`refs/heads/${name}`))?.id ?? null;
 		const isOpen = review !== null && !(await isAncestor(repository, review, served));
-		const last = isOpen ? await senderOf(repository, served, review) : null;
-		const sender = last === meta.author ? null : last;
-		const spellings = (smallkey: string) => waitingSpellings(branch, repository, smallkey);
-		return targetAt(name, isOpen && sender === null ? review : served, { sender, spellings });
+		const sender = isOpen ? await senderOf(repository, served, review) : null;
+		const holder = sender === meta.author ? null : sender;
+		return targetAt(name, isOpen && holder === null ? review : served, holder);
 	}
 
 	/** Judges each change on the state after the ones before it. @param group no two of them have the same signed request */
-	async function judgeGroup(group: readonly PendingChange[], { reader, waiting }: Target) {
+	async function judgeGroup(group: readonly PendingChange[], { reader, holder }: Target) {
 		const judged: JudgedChange[] = [];
 		// The folders of all changes are read in advance, while the first ones are judged.
 		for (const { smallkey } of group.map(({ meta }) => meta))
 			if (smallkey !== null) reader.folder(folderOf(smallkey)).catch(() => undefined);
 		for (const change of group) {
 			try {
-				const outcome = await decideChange(change, reader, waiting, requests.used.find(change.meta.request));
+				const outcome = await decideChange(change, reader, holder, requests.used.find(change.meta.request));
 				const files = changesFiles(outcome) ? outcome : [];
 				judged.push({ ...change, files, refusal: isRefusal(outcome) ? outcome : null });
 				reader.overlay(files);
@@ -172,20 +170,20 @@ export function openWriter(context: StoreContext) {
 	/** @param commit of the change; undefined if it has none @param tip the branch's commit after the group */
 	async function outcomeOf(
 		{ meta, refusal }: JudgedChange,
-		{ name, base, reader, waiting }: Target,
+		{ name, base, reader }: Target,
 		commit: string | undefined,
 		tip: string,
 		warnings: Problem[],
 	): Promise<Commit | Refusal> {
 		if (refusal) return refusal;
-		if (commit !== undefined && waiting) return { commit, changed: true, branch: name };
+		if (commit !== undefined && meta.review) return { commit, changed: true, branch: name };
 		if (commit !== undefined) return { commit, changed: true, warnings, published: warnings.length === 0 };
 		const { smallkey } = meta;
 		const served = branch.commit;
 		// The same change waits there for review.
-		if (waiting && base !== served && (await isProposed(smallkey, reader, branch.readerAt(served))))
+		if (meta.review && base !== served && (await isProposed(smallkey, reader, branch.readerAt(served))))
 			return { commit: tip, changed: false, branch: name };
-		const at = waiting ? served : tip;
+		const at = meta.review ? served : tip;
 		const last = smallkey === null ? null : look(() => findLastCommit(repository, smallkey, at));
 		return { commit: (await last?.catch(log.error)) ?? at, changed: false };
 	}

@@ -15,11 +15,8 @@ export interface Connection {
 	requestTimeoutMs: number;
 }
 
-export interface Authorization {
-	header(github: Github): Promise<string>;
-	/** Drops a token that GitHub no longer accepts. @returns whether another one can be made */
-	forget(): boolean;
-}
+/** @returns the header of a request */
+export type Authorization = (github: Github) => Promise<string>;
 
 export class GithubBusy extends StoreBusy {
 	/** @param seconds up to twice as many, so that publishers do not return together @param reason without a secret */
@@ -106,15 +103,13 @@ export function connect(connection: Connection, authorization: Authorization): (
 			for (let attempts = 1; ; attempts += 1) {
 				const leftMs = await waitForPause(until);
 				// In place, since octokit's other hooks pass on the same object.
-				if (!isAuthorized) headers.authorization = await authorization.header(github);
+				if (!isAuthorized) headers.authorization = await authorization(github);
 				headers["x-github-api-version"] = "2022-11-28";
 				const signal = AbortSignal.timeout(Math.min(connection.requestTimeoutMs, leftMs));
 				options.request = { ...options.request, signal };
 				// Octokit throws for each status from 400 up, and if there is no answer.
 				const answer = await Promise.resolve(send(options)).catch((error) => error.response ?? error);
-				// A token may be revoked before it expires.
-				const hasEnded = answer.status === 401 && !isAuthorized && authorization.forget();
-				const trouble = hasEnded ? lost("401, the token has ended") : troubleOf(answer, line, now());
+				const trouble = troubleOf(answer, line, now());
 				if (!trouble) return answer;
 				const { pauseMs } = trouble;
 				pausedUntil = Math.max(pausedUntil, now().getTime() + (pauseMs ?? 0));
@@ -176,27 +171,19 @@ export function authorizeWith(
 	now: () => Date,
 	permissions?: Readonly<Record<string, "read" | "write">>,
 ): Authorization {
-	if ("token" in credentials)
-		return { header: async () => `Bearer ${credentials.token}`, forget: () => false };
+	if ("token" in credentials) return async () => `Bearer ${credentials.token}`;
 	const app = { id: credentials.appId, privateKey: pkcs8Of(credentials.privateKey) };
 	let token: { text: string; until: number } | null = null;
-	return {
-		async header({ rest, repo }) {
-			if (token && token.until > now().getTime()) return `Bearer ${token.text}`;
-			const jwt = await githubAppJwt({ ...app, now: Math.floor(now().getTime() / 1000) });
-			const headers = { authorization: `Bearer ${jwt.token}` };
-			const installation = await orNull(rest.apps.getRepoInstallation({ ...repo, headers }));
-			if (!installation) throw new Error("GitHub: the App is not installed on the repository");
-			const limits = { installation_id: installation.id, repositories: [repo.repo], permissions };
-			const { data } = await rest.apps.createInstallationAccessToken({ ...limits, headers });
-			token = { text: data.token, until: Date.parse(data.expires_at) - renewBeforeMs };
-			return `Bearer ${token.text}`;
-		},
-		forget() {
-			const had = token !== null;
-			token = null;
-			return had;
-		},
+	return async ({ rest, repo }) => {
+		if (token && token.until > now().getTime()) return `Bearer ${token.text}`;
+		const jwt = await githubAppJwt({ ...app, now: Math.floor(now().getTime() / 1000) });
+		const headers = { authorization: `Bearer ${jwt.token}` };
+		const installation = await orNull(rest.apps.getRepoInstallation({ ...repo, headers }));
+		if (!installation) throw new Error("GitHub: the App is not installed on the repository");
+		const limits = { installation_id: installation.id, repositories: [repo.repo], permissions };
+		const { data } = await rest.apps.createInstallationAccessToken({ ...limits, headers });
+		token = { text: data.token, until: Date.parse(data.expires_at) - renewBeforeMs };
+		return `Bearer ${token.text}`;
 	};
 }
 

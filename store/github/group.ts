@@ -147,7 +147,7 @@ async function decideAlone(
 	review: Review | null,
 ): Promise<Decision> {
 	try {
-		return await decideChange(change, state, review?.waiting ?? null, used.find(change.meta.request));
+		return await decideChange(change, state, review?.holder ?? null, used.find(change.meta.request));
 	} catch (error) {
 		if (error instanceof StoreBusy || error instanceof Refused) throw error;
 		return { error };

@@ -1,7 +1,7 @@
 import { code } from "../../registry/untrusted-text.ts";
 import { isProposed, readerOf } from "../reader.ts";
-import { authorOf, isReviewBranch, type Meta, reviewBranch, type Waiting } from "../store.ts";
-import { type Head, type Heads, readHead, type Step } from "./branch.ts";
+import { authorOf, type Meta, reviewBranch } from "../store.ts";
+import type { Head, Heads, Step } from "./branch.ts";
 import { type Github, Refused } from "./client.ts";
 
 interface Place {
@@ -14,7 +14,8 @@ export interface Review {
 	name: string;
 	open: Awaited<ReturnType<typeof listPullRequests>>[number] | null;
 	base: Head;
-	waiting: Waiting;
+	/** Another sender, whose change waits there. */
+	holder: string | null;
 }
 
 async function listPullRequests({ github: { rest, repo, paginate }, branch }: Place) {
@@ -27,11 +28,9 @@ export async function findReview(place: Place & { heads: Heads }, main: Head, me
 	const pulls = await listPullRequests(place);
 	const open = pulls.find(({ head }) => head.ref === name) ?? null;
 	const base = (open && (await place.heads.find(place.github, name))) ?? main;
-	const last = meta.smallkey === null || meta.reviewName !== undefined ? null : senderOf(base, main);
-	const sender = last === meta.author ? null : last;
-	const refs = pulls.map(({ head }) => head.ref);
-	const waiting = { sender, spellings: spellingsOn(place.github, refs) };
-	return sender === null ? { name, open, base, waiting } : { name, open: null, base: main, waiting };
+	const sender = meta.smallkey === null || meta.reviewName !== undefined ? null : senderOf(base, main);
+	const holder = sender === meta.author ? null : sender;
+	return holder === null ? { name, open, base, holder } : { name, open: null, base: main, holder };
 }
 
 /** The sender of the newest change of a review; null if none of its newest commits is a sender's. */
@@ -40,19 +39,6 @@ function senderOf(base: Head, main: Head): string | null {
 	const commits = base.recent.filter(({ sha }) => !merged.has(sha));
 	const senders = commits.map(({ commit }) => authorOf(commit.author?.email ?? ""));
 	return senders.find((sender) => sender !== null) ?? null;
-}
-
-const folder = "register/";
-
-function spellingsOn(github: Github, refs: readonly string[]) {
-	const names = refs.filter((ref) => ref.startsWith(folder)).map((ref) => ref.slice(folder.length));
-	const groups = names.filter((name) => name.includes(".") && isReviewBranch(folder + name));
-	let heads: Promise<Head[]> | null = null;
-	return async (smallkey: string) => {
-		heads ??= Promise.all(groups.map((name) => readHead(github, folder + name)));
-		const keys = (await heads).map(({ files }) => readerOf(files).spellings(smallkey));
-		return [...names, ...(await Promise.all(keys)).flat()];
-	};
 }
 
 /**

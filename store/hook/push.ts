@@ -1,4 +1,3 @@
-import { dirname } from "node:path";
 import {
 	type EditedFile,
 	type FileProblem,
@@ -29,8 +28,6 @@ import {
 	type Update,
 } from "./updates.ts";
 
-const maxFolders = 200;
-
 /** Bytes of files that are in memory at once: a push may have gigabytes. */
 const maxPortionBytes = 16 << 20;
 
@@ -38,7 +35,7 @@ async function judgeCommits(repository: string, from: string | null, to: string)
 	const changes = await (from === null ? listTree(repository, to, []) : diffTree(repository, from, to, ":/"));
 	const layers = changes.filter(({ path }) => parseLayerPath(path) !== null);
 	// A first push moves a catalogue from another repository: its smallkeys are not new.
-	const names = from === null ? namesOf(layers) : await namesAt(repository, from, layers);
+	const names = namesOf(from === null ? layers : await listTree(repository, from, "layers/"));
 	const problems: FileProblem[] = [];
 	const warnings: FileProblem[] = [];
 	for (const { path, mode } of changes) {
@@ -54,12 +51,6 @@ async function judgeCommits(repository: string, from: string | null, to: string)
 				warnings.push({ ...warning, file: layerPath(smallkey) });
 	}
 	return { layerFiles: layers.length, problems, warnings };
-}
-
-async function namesAt(repository: string, commit: string, layers: readonly PathChange[]) {
-	const folders = [...new Set(layers.map(({ path }) => `${dirname(path)}/`))];
-	const where = folders.length > maxFolders ? "layers/" : folders;
-	return namesOf(folders.length === 0 ? [] : await listTree(repository, commit, where));
 }
 
 /** Portions have all files of a smallkey in any spelling. Files outside `layers/`, or over their limit, are not read. */

@@ -43,18 +43,13 @@ export function findRefProblem({ from, to, ref }: Update): string | null {
 	if (ref === servedRef) return null;
 	const branch = ref.slice(branches.length);
 	const lower = branch.toLowerCase();
-	// A case-insensitive file system stores both in one file.
-	if (lower === "main") return "differs only in case from the branch main: push it under another name";
-	// Git would find several refs for `main` or `heads/main` (gitrevisions(7)), and then pushes to none of them.
-	if (/^(?:head$|heads\/|refs\/)/.test(lower))
-		return "is a name that git may take for another branch: push it under another name";
 	const [folder = ""] = lower.split("/");
-	if (
-		[...reviewFolders, declinedFolder].some((name) => name === folder) &&
-		(from === null || !isReviewRef(ref))
-	) {
-		return "is a name that the service keeps for reviews: push it under another one";
-	}
+	const isKept = [...reviewFolders, declinedFolder].some((name) => name === folder);
+	// A case-insensitive file system stores `Main` and `main` in one file. For others git would find several refs for `main` or
+	// `heads/main` (gitrevisions(7)), and then push to none of them.
+	const isTaken = /^(?:main$|head$|heads\/|refs\/)/.test(lower);
+	if (isTaken || (isKept && (from === null || !isReviewRef(ref))))
+		return "is a name that git or the service may take for another branch: push it under another name";
 	return null;
 }
 

@@ -12,7 +12,7 @@ import { temporaryFolder } from "../../helpers/world.ts";
 import { metaOf } from "../../store/contract.ts";
 import { logTo } from "../../store/git-store.ts";
 
-const gauges = { layers: 3, queue: 2, commitsBehind: 1, filesBehind: 0, harvestsWaiting: 7, isReady: 1 };
+const gauges = { layers: 3, queue: 2, filesBehind: 0, harvestsWaiting: 7, isReady: 1 };
 const read = async (): Promise<Gauges> => gauges;
 
 function assertLines(text: string, lines: readonly string[]): void {
@@ -43,7 +43,7 @@ test("what a service answers, commits and harvests is counted, and its state is 
 		'writes_refused_total{reason="signature"} 1',
 		'harvests_total{outcome="failed"} 1',
 		'commits_total{by="sender"} 1',
-		...["layers 3", "queue 2", "commits_behind 1", "files_behind 0", "harvests_waiting 7", "ready 1"],
+		...["layers 3", "queue 2", "files_behind 0", "harvests_waiting 7", "ready 1"],
 	]);
 	const text = await createMetrics().text(root, async () => ({ layers: 1, queue: null, isReady: 0 }));
 	assertLines(text, ["ready 0"]);
@@ -70,7 +70,7 @@ test("a service with METRICS_PORT measures itself, not at the port of publishers
 	await fetch(`${server.url}/v0.9/doc/en/none`);
 	const [, metricsUrl = ""] = /^Metrics: (http:\/\/127\.0\.0\.1:\d+\/metrics)$/m.exec(server.output()) ?? [];
 	const text = await (await fetch(metricsUrl)).text();
-	assertLines(text, ['requests_total{route="doc",status="404"} 1', "layers 0", "commits_behind 0"]);
+	assertLines(text, ['requests_total{route="doc",status="404"} 1', "layers 0"]);
 	await writeFile(join(folder.path, "repository.git/refs/heads/main"), "garbage\n");
 	const damaged = await (await fetch(metricsUrl)).text();
 	assertLines(damaged, ["layers 0"]);
