@@ -4,8 +4,7 @@ import { fileURLToPath } from "node:url";
 import { TokenBuckets } from "../api/context.ts";
 import { createNodeServer, listen, serviceLog } from "../api/node/serve.ts";
 import { closeAll, openLocal, type Service } from "../api/service/composition.ts";
-import { makeDataDir, refuseEmptyStart, refuseForeignRoot } from "../api/service/data-dir.ts";
-import { lockFolder } from "../api/service/lock.ts";
+import { openDataDir } from "../api/service/data-dir.ts";
 import { followSenders, readSenders, warnOfReaders } from "../api/service/senders-file.ts";
 import { type Configuration, misspeltSettings, readConfiguration } from "../api/service/settings.ts";
 import { counted } from "../registry/untrusted-text.ts";
@@ -22,11 +21,7 @@ export const serve = createRun("serve", async ({ read, environment, io, extensio
 	const configuration = readConfiguration(environment, ...readers);
 	for (const line of misspeltSettings(environment, readers)) io.warn(line);
 	const { dataDir } = configuration;
-	await makeDataDir(dataDir);
-	await refuseForeignRoot(dataDir);
-	// A restore needs an empty folder.
-	if (!configuration.github) await refuseEmptyStart(configuration);
-	const lock = await lockFolder(dataDir, { waiting: io.warn });
+	const lock = await openDataDir(configuration, { waiting: io.warn });
 	const closing: (() => unknown)[] = [lock.release];
 	try {
 		const configured = await readSenders(environment, dataDir);
@@ -71,17 +66,13 @@ function shellWord(text: string): string {
 
 function welcome(
 	url: string,
-	service: Pick<Service, "layers" | "place" | "welcome">,
+	service: Pick<Service, "layers" | "place">,
 	{ senders, place, created }: Awaited<ReturnType<typeof readSenders>>,
 	{ basePath, dataDir, isTrial }: Configuration,
 ): string {
 	const layers = service.layers();
 	const base = `${url}${basePath}`;
-	const lines = [
-		`Serving ${counted(layers, "layer")} at ${base}`,
-		`Layers: ${service.place}`,
-		...service.welcome(base),
-	];
+	const lines = [`Serving ${counted(layers, "layer")} at ${base}`, `Layers: ${service.place}`];
 	const [id] = senders.keys();
 	if (id === undefined) return [...lines, `Senders: none in ${place}, so no one can publish`, ""].join("\n");
 	lines.push(`Senders: ${place}${created ? `, created now with the sender ${created}` : ""}`, "");

@@ -21,8 +21,7 @@ export function createSite({ worker, limits }: Pick<ServiceCatalogue["given"], "
 		}
 		const catalogue = folderPages(out, configuration.publicUrl.startsWith("https:"), lastLook);
 		const routes = catalogueRoutes(catalogue);
-		const welcome = (base: string) => [`Catalogue: ${base}/`];
-		if (repository === null) return { provides: { catalogue }, routes, welcome, close: () => undefined };
+		if (repository === null) return { provides: { catalogue }, routes, close: () => undefined };
 		const writer = new ServiceCatalogue({
 			repository,
 			out,
@@ -37,7 +36,6 @@ export function createSite({ worker, limits }: Pick<ServiceCatalogue["given"], "
 			provides: { catalogue, writer },
 			changed: (commit) => writer.changed(commit),
 			routes,
-			welcome,
 			close: () => writer.close(),
 		};
 	}

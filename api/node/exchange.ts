@@ -14,7 +14,6 @@ export const defaultTimes = {
 	readerTimeoutMs: 30_000,
 	readerBytesPerSecond: 64_000,
 	checkEveryMs: 1_000,
-	logEveryMs: 1_000,
 };
 
 export interface NodeOptions {

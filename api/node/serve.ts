@@ -7,6 +7,9 @@ import { defaultTimes, Exchange, type NodeOptions, shareOf } from "./exchange.ts
 
 const maxWaiting = 1_000;
 
+/** In the log, of one address in a second. */
+const maxRefusals = 20;
+
 /**
  * Does not listen yet. `end` answers the requests that have begun, and closes what is open after all
  * time-outs.
@@ -14,8 +17,8 @@ const maxWaiting = 1_000;
 export function createNodeServer(options: NodeOptions) {
 	const times = { ...defaultTimes, ...options.times };
 	const { headTimeoutMs, bodyTimeoutMs, checkEveryMs } = times;
-	const log = limitedLog(options.log, times.logEveryMs, ({ address, method, status }) =>
-		status < 400 ? null : `${address} ${method} ${status}`,
+	const log = limitedLog(options.log, maxRefusals, ({ address = "", status }) =>
+		status < 400 ? null : address,
 	);
 	const shared = shareOf({ ...options, times, log, isClosing: () => !server.listening });
 	const connections = new Map<Socket, Connection>();
@@ -103,10 +106,8 @@ function logLine(fields: object): void {
 	process.stdout.write(`${logText({ time: new Date().toISOString(), ...fields })}\n`);
 }
 
-const errorsEveryMs = 1_000;
-
 // The stack without the message, which may vary.
-const errors = limitedLog(logLine, errorsEveryMs, ({ error }: { error: string }) => stackOf(error));
+const errors = limitedLog(logLine, 1, ({ error }: { error: string }) => stackOf(error));
 
 export function stackOf(error: string): string {
 	return error.match(/^ {4}at .*$/gm)?.join("\n") ?? error;
@@ -119,35 +120,36 @@ export const serviceLog: Log = {
 		errors({ error: error instanceof Error ? (error.stack ?? error.message) : String(error) }),
 };
 
+const windowMs = 1_000;
 const maxKinds = 1_000;
 
 /**
- * Refusals must not fill a disk: in each window, only the first line of a kind is written. `skipped`: how many
- * lines were left out before a line.
+ * Refusals must not fill a disk: of each kind, `maxLines` are written in a second. `skipped`: how many lines
+ * were left out before a line.
  * @param kindOf null for a line that is always written
  */
 export function limitedLog<Line extends object>(
 	write: (line: Line & { skipped?: number }) => void,
-	windowMs: number,
+	maxLines: number,
 	kindOf: (line: Line) => string | null,
 	now = () => performance.now(),
 ) {
-	const kinds = new Set<string>();
+	const kinds = new Map<string, number>();
 	let endMs = 0;
 	let skipped = 0;
 	return (line: Line): void => {
 		const kind = kindOf(line);
 		if (kind === null) return write(line);
-		const nowMs = now();
-		if (nowMs >= endMs) {
+		if (now() >= endMs) {
 			kinds.clear();
-			endMs = nowMs + windowMs;
+			endMs = now() + windowMs;
 		}
-		if (kinds.has(kind) || kinds.size === maxKinds) {
+		const count = kinds.get(kind) ?? (kinds.size < maxKinds ? 0 : maxLines);
+		if (count === maxLines) {
 			skipped += 1;
 			return;
 		}
-		kinds.add(kind);
+		kinds.set(kind, count + 1);
 		write(skipped > 0 ? { ...line, skipped } : line);
 		skipped = 0;
 	};

@@ -42,23 +42,23 @@ export class StartedParts {
 	constructor(readonly state: () => string | null) {}
 
 	async start(extensions: readonly Extension[], core: CoreService): Promise<Context> {
-		const { observe, readiness } = this;
+		const { all, observe, readiness } = this;
+		const { configuration, senders, store, now, log } = core;
 		const gauges = async () => {
 			const isReady = readiness() === null ? 1 : 0;
-			return Object.assign({ ...(await core.gauges()), isReady }, ...this.all.map((part) => part.gauges?.()));
+			return Object.assign({ ...(await core.gauges()), isReady }, ...all.map((part) => part.gauges?.()));
 		};
-		const lastLook = () => this.all.find((part) => part.lastLook)?.lastLook ?? null;
+		const lastLook = () => all.find((part) => part.lastLook)?.lastLook ?? null;
 		let service: RunningService = { ...core, gauges, observe, lastLook };
 		for (const { start } of extensions) {
 			const part = await start?.(service);
 			if (!part) continue;
-			this.all.push(part);
+			all.push(part);
 			service = { ...service, ...part.provides };
 		}
-		const { configuration, senders, store, now, log } = core;
-		const refresh = this.all.find((part) => part.refresh)?.refresh;
+		const refresh = all.find((part) => part.refresh)?.refresh;
 		// The routes of the later extensions come first.
-		const routes = this.all.toReversed().flatMap((part) => part.routes ?? []);
+		const routes = all.toReversed().flatMap((part) => part.routes ?? []);
 		const settings = { ...configuration, senders };
 		return {
 			store,
@@ -77,14 +77,12 @@ export class StartedParts {
 	};
 
 	readonly readiness = (): string | null => {
-		for (const reason of [this.state, ...this.all.map((part) => part.state)]) {
-			const text = reason?.() ?? null;
-			if (text !== null) return text;
+		for (const { state } of [this, ...this.all]) {
+			const reason = state?.() ?? null;
+			if (reason !== null) return reason;
 		}
 		return null;
 	};
-
-	readonly welcome = (base: string): string[] => this.all.flatMap((part) => part.welcome?.(base) ?? []);
 
 	readonly close = (): Promise<void> => closeAll(this.all.map(({ close }) => close));
 }
@@ -126,7 +124,7 @@ export async function openLocal(configuration: Configuration, senders: Senders, 
 	const parts = new StartedParts(
 		() => store.state() ?? disk.state() ?? publication.files.state() ?? sendersState(),
 	);
-	const { observe, welcome } = parts;
+	const { observe } = parts;
 	const store = await openGitStore(
 		{
 			repository,
@@ -140,7 +138,7 @@ export async function openLocal(configuration: Configuration, senders: Senders, 
 	);
 	observeCommits(store, observe);
 	const disk = createDisk(dataDir, outside.freeBytes);
-	const { has, smallkeys, file } = publication;
+	const { smallkeys, file } = publication;
 	const gauges = async () => ({
 		layers: publication.size,
 		queue: store.waiting,
@@ -160,12 +158,11 @@ export async function openLocal(configuration: Configuration, senders: Senders, 
 		await closeAll(started);
 		throw error;
 	}
-	const status = createReadStatus({ repository, store, has, now, started: parts.all });
+	const status = createReadStatus({ repository, store, now, started: parts.all });
 	return {
 		context: { ...context, status },
 		file,
 		observe,
-		welcome,
 		close: () => closeAll([publication.close, ...started]),
 		place: `the branch main of ${repository}`,
 		layers: () => publication.size,

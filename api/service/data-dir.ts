@@ -2,9 +2,8 @@ import { existsSync } from "node:fs";
 import { access, constants, mkdir, readFile, stat, statfs } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { collectFolder } from "../../publish/collect.ts";
-import { counted, tryJson } from "../../registry/untrusted-text.ts";
+import { counted } from "../../registry/untrusted-text.ts";
 import { readTextIfThere, replaceFile } from "../../store/files/files.ts";
-import { isAncestor } from "../../store/git/commands/commits.ts";
 import { openGitStore } from "../../store/git/git-store.ts";
 import { readRef } from "../../store/git/repository.ts";
 import { installHook } from "../../store/hook/install.ts";
@@ -47,15 +46,12 @@ export async function openStore(configuration: Configuration) {
 		const place = `${github.repository} at GitHub`;
 		return { store: githubStore(options), place, close: async () => undefined };
 	}
-	await refuseEmptyStart(configuration);
-	await mkdir(dataDir, { recursive: true });
-	await refuseForeignRoot(dataDir);
-	const lock = await lockFolder(dataDir, { maxWaitMs: 0 });
+	const lock = await openDataDir(configuration, { maxWaitMs: 0 });
+	const repository = repositoryPath(dataDir);
+	const publish = async () => [];
+	const guard = (path: string) => installHook(path, commandLog.warn);
+	const options = { repository, now, publish, log: commandLog, guard, limits: patientLimits };
 	try {
-		const publish = async () => [];
-		const guard = (path: string) => installHook(path, commandLog.warn);
-		const repository = repositoryPath(dataDir);
-		const options = { repository, now, publish, log: commandLog, guard, limits: patientLimits };
 		const store = await openGitStore(options, () => seed(configuration));
 		store.start();
 		return {
@@ -73,15 +69,22 @@ export async function openStore(configuration: Configuration) {
 }
 
 export async function makeDataDir(folder: string): Promise<void> {
-	try {
-		// Node's `recursive` never returns below /proc, where no folder can be made.
-		if (!existsSync(folder)) await mkdir(folder, { recursive: !resolve(folder).startsWith("/proc/") });
-		else if (!(await stat(folder)).isDirectory()) throw new Error("it is a file");
-	} catch (error) {
-		throw new Error(`DATA_DIR: must be a folder that this user may write, and ${folder} is not`, {
-			cause: error,
-		});
-	}
+	await mkdir(folder, { recursive: true }).catch((cause) => {
+		throw new Error(`DATA_DIR: must be a folder that this user may write, and ${folder} is not`, { cause });
+	});
+}
+
+/** Makes the folder, or refuses it, and takes its lock. */
+export async function openDataDir(
+	configuration: Configuration,
+	lockOptions: Parameters<typeof lockFolder>[1],
+): ReturnType<typeof lockFolder> {
+	const { dataDir, github } = configuration;
+	await makeDataDir(dataDir);
+	await refuseForeignRoot(dataDir);
+	// Before the lock's file: a restore needs an empty folder.
+	if (!github) await refuseEmptyStart(configuration);
+	return lockFolder(dataDir, lockOptions);
 }
 
 /** Files of root would lock another user out of its data folder. @throws {Error} that names the user */
@@ -137,35 +140,21 @@ export function createDisk(
 	return { check, start, state: () => problem, stop: () => clearInterval(timer) };
 }
 
-interface LastStart {
-	dataDir: string;
-	commit: string;
-	layers: number;
-	time: string;
-}
-
 type Places = Pick<Configuration, "dataDir" | "lastStart">;
-
-async function readLastStart({ dataDir, lastStart }: Places): Promise<LastStart | null> {
-	const text = lastStart && (await readTextIfThere(lastStart));
-	const noted = tryJson(text || "null") as LastStart | null;
-	return noted?.dataDir === resolve(dataDir) ? noted : null;
-}
 
 /**
  * The data folder of a lost or unmounted disk is empty, and a start would make a new repository there.
  * @throws {Error} if the folder has no layers, but `LAST_START` or `DATA_DIR/dist.served` says that it had
  */
-export async function refuseEmptyStart(places: Places): Promise<void> {
-	const repository = repositoryPath(places.dataDir);
+export async function refuseEmptyStart({ dataDir, lastStart }: Places): Promise<void> {
+	const repository = repositoryPath(dataDir);
 	if ((await readRef(repository)) !== null) return;
-	const noted = await readLastStart(places);
-	const manifest = join(places.dataDir, "dist.served");
-	const place = noted ? places.lastStart : existsSync(manifest) ? manifest : null;
-	if (place === null) return;
-	const what = noted
-		? `says that ${counted(noted.layers, "layer")} at commit ${noted.commit.slice(0, 12)} were served from it at the start of ${noted.time}`
-		: "has what was served from it";
+	const noted = (lastStart && (await readTextIfThere(lastStart))) || "";
+	const isNoted = noted.startsWith(`${resolve(dataDir)}: `);
+	const manifest = join(dataDir, "dist.served");
+	if (!isNoted && !existsSync(manifest)) return;
+	const place = isNoted ? lastStart : manifest;
+	const what = isNoted ? `says what the last start served: ${noted.trim()}` : "has what was served from it";
 	throw new Error(
 		[
 			`${repository}: has no layers, and ${place} ${what}. Nothing was made or changed. Mount its disk, or restore the backup`,
@@ -175,21 +164,12 @@ export async function refuseEmptyStart(places: Places): Promise<void> {
 }
 
 export async function noteStart(
-	places: Places,
+	{ dataDir, lastStart }: Places,
 	{ commit, layers, now }: { commit: string; layers: number; now: Date },
 	log: Log,
 ): Promise<void> {
-	if (!places.lastStart) return;
-	try {
-		const before = await readLastStart(places);
-		const repository = repositoryPath(places.dataDir);
-		if (before && !(await isAncestor(repository, before.commit, commit)))
-			log.warn(
-				`${repository} does not have commit ${before.commit} of the last start at ${before.time}: it is an older copy`,
-			);
-		const noted: LastStart = { dataDir: resolve(places.dataDir), commit, layers, time: now.toISOString() };
-		await replaceFile(places.lastStart, `${JSON.stringify(noted, null, 2)}\n`);
-	} catch (error) {
-		log.warn(`LAST_START: cannot be used: ${(error as Error).message}`);
-	}
+	if (!lastStart) return;
+	const line = `${resolve(dataDir)}: ${counted(layers, "layer")} at commit ${commit}, ${now.toISOString()}\n`;
+	const warn = (error: Error) => log.warn(`LAST_START: cannot be written: ${error.message}`);
+	await replaceFile(lastStart, line).catch(warn);
 }

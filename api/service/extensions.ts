@@ -57,8 +57,6 @@ export interface Started {
 	routes?: readonly OtherRoute[];
 	/** Null: it knows nothing of the layer. @param layer null if it is not registered */
 	layer?: (smallkey: string, layer: Layer | null) => Promise<LayerPart | null>;
-	/** Of an unregistered layer. Must be cheap: anyone may ask. */
-	knows?: (smallkey: string) => Promise<boolean>;
 	/** In milliseconds since 1970, or null. Pages ask it for each row. */
 	lastLook?: (smallkey: string) => number | null;
 	refresh?: Context["refresh"];
@@ -66,8 +64,6 @@ export interface Started {
 	state?: () => string | null;
 	gauges?: () => Gauges;
 	observe?: (event: ServiceEvent) => void;
-	/** Lines that a start prints. @param base the address of the service */
-	welcome?: (base: string) => string[];
 	close: () => unknown;
 }
 

@@ -26,7 +26,7 @@ export async function openGithubService(
 	const fetch = fetchFromGithub(configuration);
 	const watched = watchStore(githubStore({ ...github, fetch, now }), () => performance.now());
 	const parts = new StartedParts(() => watched.state() ?? sendersState());
-	const { observe, welcome, close } = parts;
+	const { observe, close } = parts;
 	const store = observeCommits(watched.store, observe);
 	const layers = () => {
 		const folders = fragmentFolders(configuration.targets).map((folder) => join(out, folder));
@@ -49,7 +49,6 @@ export async function openGithubService(
 		place: `${github.repository} at GitHub; reads come from ${out}, which npx fragment-publisher build writes`,
 		layers,
 		observe,
-		welcome,
 		close,
 	};
 }

@@ -18,11 +18,10 @@ export const historyMs = 5_000;
 export function createReadStatus(options: {
 	repository: string;
 	store: Pick<GitStore, "read" | "ids" | "lastCommit">;
-	has: (smallkey: string) => boolean;
 	now: () => Date;
-	started: readonly Pick<Started, "layer" | "knows">[];
+	started: readonly Pick<Started, "layer">[];
 }): ReadStatus {
-	const { repository, store, has, now, started } = options;
+	const { repository, store, now, started } = options;
 	const pool = pLimit(maxRunning);
 	const room = new Room(maxLookups);
 
@@ -34,13 +33,15 @@ export function createReadStatus(options: {
 			if (part) parts.push(part);
 		}
 		if (!layer && parts.length === 0) return null;
-		const last = layer ? await readLast(smallkey) : noCommit;
+		const commit = layer && (await store.lastCommit(smallkey).catch(nullInTime));
+		const registered = commit && isoTime(await believedDate(repository, commit, now().getTime()));
 		const ids = layer && (await store.ids(smallkey));
 		const etag = ids && registrationEtag(ids.registration);
 		return (lang: Lang) => {
 			const status: LayerStatus = {
 				smallkey,
-				...last,
+				registered,
+				commit,
 				etag,
 				review: null,
 				declined: null,
@@ -56,20 +57,7 @@ export function createReadStatus(options: {
 		};
 	}
 
-	async function readLast(smallkey: string) {
-		const commit = await store.lastCommit(smallkey).catch(nullInTime);
-		if (commit === null) return noCommit;
-		return { registered: isoTime(await believedDate(repository, commit, now().getTime())), commit };
-	}
-
-	async function isKnown(smallkey: string): Promise<boolean> {
-		for (const { knows } of started) if (await knows?.(smallkey)) return true;
-		return false;
-	}
-
 	return async (smallkey, client) => {
-		// Only an existing layer or change takes room: a flood of other smallkeys stops no publisher.
-		if (!has(smallkey) && !(await isKnown(smallkey))) return null;
 		const place = room.hold(client);
 		const full = place.take(1);
 		if (full === "client") return "too many";
@@ -86,8 +74,6 @@ function nullInTime(error: unknown): null {
 	if (error instanceof GitTimeout) return null;
 	throw error;
 }
-
-const noCommit = { registered: null, commit: null };
 
 export function isoTime(ms: number): string {
 	return `${new Date(ms).toISOString().slice(0, 19)}Z`;

@@ -26,7 +26,7 @@ export async function lockFolder(
 	const endMs = performance.now() + maxWaitMs;
 	for (let isFirst = true; ; isFirst = false) {
 		const lock = await tryLock(path).catch((error: NodeJS.ErrnoException) => {
-			waiting(`DATA_DIR: ${path} cannot be made, since the disk ${whyUnwritable(error, folder)}`);
+			waiting(`DATA_DIR: ${path} cannot be made: ${whyUnwritable(error, folder)}`);
 			return lockLater(path);
 		});
 		if (lock) return lock;
@@ -44,8 +44,7 @@ function whyUnwritable(error: NodeJS.ErrnoException, folder: string): string {
 			`DATA_DIR: this user may not write in ${folder}: run this as the user of the service, who owns it`,
 		);
 	if (!["EROFS", "ENOSPC", "EDQUOT"].includes(code)) throw error;
-	const why = code === "EROFS" ? "is read-only" : "is full, or has no inode left";
-	return `${why}: layers are read from there, and not changed; once it can be written, start only one service`;
+	return `${code}. Layers are read, and not changed; once the disk can be written, start only one service`;
 }
 
 function lockLater(path: string): Lock {
@@ -69,9 +68,8 @@ export async function isFolderLocked(folder: string): Promise<boolean> {
 function socketPath(folder: string, name: string): string {
 	const paths = [join(folder, name), relative(process.cwd(), join(folder, name))];
 	const path = paths.find((candidate) => Buffer.byteLength(candidate) <= maxPathBytes);
-	if (path !== undefined) return path;
-	const maxBytes = maxPathBytes - name.length - 1;
-	throw new Error(`DATA_DIR: ${folder} is too long a path; it may have ${maxBytes} bytes`);
+	if (path === undefined) throw new Error(`DATA_DIR: ${folder} is too long a path`);
+	return path;
 }
 
 /**
@@ -118,10 +116,10 @@ async function numbersOf(path: string): Promise<number[]> {
 	return numbers.filter((number) => number > 0).sort((a, b) => a - b);
 }
 
-/** Version 0.1.0 listens at the path itself. @throws {Error} if a socket cannot be reached */
+/** @throws {Error} if a socket cannot be reached */
 async function isHeld(path: string, numbers: readonly number[]): Promise<boolean> {
-	for (const name of [path, ...numbers.map((number) => `${path}.${number}`)]) {
-		const socket = connect(name);
+	for (const number of numbers) {
+		const socket = connect(`${path}.${number}`);
 		try {
 			await once(socket, "connect");
 			return true;

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import pMap from "p-map";
 import { healthPath } from "../../registry/health.ts";
-import { parseLayerPath } from "../../registry/smallkey.ts";
+import { layerPath } from "../../registry/smallkey.ts";
 import { subjectOf, trailersOf } from "../../store/git/commands/commits.ts";
 import { runGit } from "../../store/git/commands/run.ts";
 import { listBranches } from "../../store/git/review-branches.ts";
@@ -41,26 +41,26 @@ export type Review = Awaited<ReturnType<typeof readReviews>>[number];
 
 const maxProcesses = 4;
 
+/** A smallkey has no dot. */
 function isOfMany(name: string): boolean {
 	return name.includes(".");
 }
 
-function nameOf(path: string): string {
-	return path.split("/")[1] ?? "";
+/** @param branch without `declined/` */
+function nameOf(branch: string): string {
+	return branch.split("/")[1] ?? "";
 }
 
-function layersOf(
+async function isOf(
 	repository: string,
-	reviews: readonly { name: string; commit: string }[],
+	{ name, commit }: { name: string; commit: string },
+	smallkey: string,
 	limitMs?: number,
-) {
-	const read = async ({ name, commit }: { name: string; commit: string }) => {
-		if (!isOfMany(name)) return [name];
-		const words = ["diff", "--name-only", "--no-renames", "-z", `${servedRef}...${commit}`, "--", "layers"];
-		const paths = (await runGit(repository, words, { limitMs })).toString("utf8").split("\0");
-		return paths.flatMap((path) => parseLayerPath(path)?.smallkey ?? []);
-	};
-	return pMap(reviews, read, { concurrency: maxProcesses });
+): Promise<boolean> {
+	if (!isOfMany(name)) return name === smallkey;
+	const path = layerPath(smallkey);
+	const words = ["diff", "--name-only", "--no-renames", `${servedRef}...${commit}`, "--", path];
+	return (await runGit(repository, words, { limitMs })).length > 0;
 }
 
 /** Not merged, the oldest first. @throws {GitFailure} */
@@ -91,23 +91,9 @@ export async function readReviews(
 		};
 	});
 	if (smallkey === undefined) return reviews;
-	const layers = await layersOf(repository, reviews, limitMs);
-	return reviews.filter((_, index) => layers[index]?.includes(smallkey));
-}
-
-/** Waiting, declined and merged ones. @throws {GitFailure} */
-export async function readReviewedLayers(repository: string, limitMs: number): Promise<ReadonlySet<string>> {
-	const folders = ["refs/heads/", `refs/heads/${declinedFolder}/`].flatMap((place) =>
-		reviewFolders.map((folder) => place + folder),
-	);
-	// Without the messages: declined reviews are kept for ever.
-	const words = ["for-each-ref", "--format=%(objectname) %(refname:lstrip=2)", ...folders];
-	const lines = (await runGit(repository, words, { limitMs })).toString("utf8").split("\n").filter(Boolean);
-	const reviews = lines.map((line) => {
-		const [commit = "", branch = ""] = line.split(" ");
-		return { name: nameOf(branch.replace(`${declinedFolder}/`, "")), commit };
-	});
-	return new Set((await layersOf(repository, reviews, limitMs)).flat());
+	const isChanged = (review: (typeof reviews)[number]) => isOf(repository, review, smallkey, limitMs);
+	const changed = await pMap(reviews, isChanged, { concurrency: maxProcesses });
+	return reviews.filter((_, index) => changed[index]);
 }
 
 function isNamed({ branch, name }: Review, word: string): boolean {

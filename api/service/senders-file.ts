@@ -15,34 +15,24 @@ export function sendersPath(dataDir: string): string {
 	return join(dataDir, "senders.json");
 }
 
-export const firstSender = "publisher";
+const firstSender = "publisher";
 
-interface SendersSource {
-	text: string;
-	senders: Senders;
-	place: string;
-}
-
-async function findSenders(env: Environment, dataDir: string): Promise<SendersSource | null> {
-	if (env.SENDERS)
-		return { text: env.SENDERS, senders: parseSenders(env.SENDERS, "SENDERS"), place: "SENDERS" };
-	const place = sendersPath(dataDir);
-	const text = await readTextIfThere(place);
-	return text === null ? null : { text, senders: parseSenders(text, place), place };
+async function findSenders(env: Environment, dataDir: string) {
+	const place = env.SENDERS ? "SENDERS" : sendersPath(dataDir);
+	const text = env.SENDERS || (await readTextIfThere(place));
+	return text === null ? null : { senders: parseSenders(text, place), place };
 }
 
 /**
  * Without any senders, creates the file with one sender (`created`).
  * @throws {Error} that never names a secret
  */
-export async function readSenders(
-	env: Environment,
-	dataDir: string,
-): Promise<SendersSource & { created: string | null }> {
+export async function readSenders(env: Environment, dataDir: string) {
 	const existing = await findSenders(env, dataDir);
 	if (existing) return { ...existing, created: null };
 	await changeSenders(dataDir, (entries) => ({ [firstSender]: randomSecret(), ...entries }));
-	return { ...(await readSenders(env, dataDir)), created: firstSender };
+	const senders = await readAllSenders(dataDir);
+	return { senders, place: sendersPath(dataDir), created: firstSender };
 }
 
 export async function readPublicNames(env: Environment, dataDir: string) {
@@ -102,7 +92,7 @@ export function followSenders(path: string, senders: Map<string, Sender>, log: L
 			const result = "the senders stay as they were";
 			// `/readyz` is public: only the log has the path and the details.
 			problem = `the senders file ${what}; ${result}`;
-			log.info({ senders: senders.size, warning: `${message}; ${result}` });
+			log.warn(`${message}; ${result}`);
 		}
 	};
 	watchFile(path, { interval: checkEveryMs, persistent: false }, check);
@@ -116,15 +106,10 @@ export function followSenders(path: string, senders: Map<string, Sender>, log: L
 }
 
 function replaceSenders(senders: Map<string, Sender>, after: Senders, log: Log): void {
-	const added = [...after.keys()].filter((id) => !senders.has(id));
-	const removed = [...senders.keys()].filter((id) => !after.has(id));
-	const changed = [...after.values()].filter(({ id }) => {
-		return senders.has(id) && !isDeepStrictEqual(senders.get(id), after.get(id));
-	});
-	if (added.length + removed.length + changed.length === 0) return;
+	if (isDeepStrictEqual(senders, after)) return;
 	senders.clear();
 	for (const [id, sender] of after) senders.set(id, sender);
-	log.info({ senders: senders.size, added, removed, changed: changed.map(({ id }) => id) });
+	log.info({ senders: [...senders.keys()] });
 }
 
 /** In the order of the file, which does not get an undefined member. */

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { ifThereSync } from "../../store/files/files.ts";
 import { type Environment, readGitHub, readServing, Variables } from "../configuration.ts";
@@ -123,30 +123,12 @@ const settingsFileName = "fragments.env";
 
 /**
  * Lines of `NAME=value`, like systemd's `EnvironmentFile`. The environment takes precedence.
- * @throws {Error} for another line, and if the environment's DATA_DIR does not exist and differs from the
- * file's: a command would make a second data folder that no service reads
+ * @throws {Error} for another line
  */
 export function withSettingsFile(environment: Environment, folder: string): Environment {
 	const path = join(folder, settingsFileName);
 	const text = ifThereSync(path, () => readFileSync(path, "utf8"));
 	if (text === null) return environment;
-	const settings = parseSettings(text, path);
-	const { DATA_DIR: dataDir } = environment;
-	const { DATA_DIR: configured } = settings;
-	if (
-		dataDir &&
-		configured &&
-		resolve(folder, dataDir) !== resolve(folder, configured) &&
-		!existsSync(dataDir)
-	) {
-		throw new Error(
-			`DATA_DIR: there is no folder ${dataDir}, and ${path} names ${configured}. Leave DATA_DIR unset, or make the folder first`,
-		);
-	}
-	return { ...settings, ...environment };
-}
-
-function parseSettings(text: string, path: string): Record<string, string> {
 	const settings: Record<string, string> = {};
 	for (const [index, line] of text.split(/\r?\n/).entries()) {
 		if (/^\s*(?:[#;].*)?$/.test(line)) continue;
@@ -155,5 +137,5 @@ function parseSettings(text: string, path: string): Record<string, string> {
 		if (name === undefined) throw new Error(`${path}: line ${index + 1}: must be NAME=value`);
 		settings[name] = /^["'].*["']$/.test(value) ? value.slice(1, -1) : value;
 	}
-	return settings;
+	return { ...settings, ...environment };
 }

@@ -40,7 +40,8 @@ async function startMetrics(service: RunningService<MetricsSettings>): Promise<S
 	const { observe, text } = createMetrics();
 	const read = () => text(configuration.dataDir, gauges);
 	const { url, close } = await serveMetrics(configuration.metrics, read, log);
-	return { observe, welcome: () => [`Metrics: ${url}`], close };
+	log.info({ metrics: url });
+	return { observe, close };
 }
 
 export const hosting: Extension = {

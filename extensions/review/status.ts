@@ -1,15 +1,8 @@
 // npx fragment-publisher status: how the layers of a repository are, from git alone
 import { statfs } from "node:fs/promises";
-import pLimit from "p-limit";
 import type { RunningService, Started } from "../../api/service/extensions.ts";
 import { gitInTime, historyMs, isoTime } from "../../api/service/layer-status.ts";
-import {
-	findRepository,
-	readHealth,
-	readReviewedLayers,
-	readReviews,
-	servedRef,
-} from "../../api/service/repository.ts";
+import { findRepository, readHealth, readReviews, servedRef } from "../../api/service/repository.ts";
 import { readConfiguration, withoutStore } from "../../api/service/settings.ts";
 import { collectCommit, resolveCommit } from "../../publish/collect.ts";
 import { isDescribed } from "../../registry/description.ts";
@@ -81,29 +74,12 @@ export async function reviewLines(repository: string): Promise<string[]> {
 export function startReviews({ repository }: RunningService): Started {
 	if (repository === null) return { close: () => undefined };
 	return {
-		knows: createHasReview(repository),
 		layer: async (smallkey, layer) => {
 			const review = await reviewOf(repository, smallkey);
 			const declined = review ? null : await declinedOf(repository, smallkey);
 			return layer || review || declined ? () => ({ review, declined }) : null;
 		},
 		close: () => undefined,
-	};
-}
-
-/**
- * Whether a change of a layer waits or was declined. All who ask while git lists the changes share the next list, so that any
- * number of them has one process of git at a time.
- */
-function createHasReview(repository: string): (smallkey: string) => Promise<boolean> {
-	const oneByOne = pLimit(1);
-	let next: Promise<ReadonlySet<string>> | null = null;
-	return async (smallkey) => {
-		next ??= oneByOne(() => {
-			next = null;
-			return readReviewedLayers(repository, historyMs);
-		});
-		return (await next).has(smallkey);
 	};
 }
 

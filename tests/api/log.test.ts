@@ -31,7 +31,7 @@ test("errors of one place are one line a second, whatever they name, and the oth
 	const kindOf = ({ error }: { error: string }) => stackOf(error);
 	const log = limitedLog(
 		(line) => lines.push(line),
-		1_000,
+		1,
 		kindOf,
 		() => nowMs,
 	);

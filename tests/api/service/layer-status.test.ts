@@ -127,7 +127,7 @@ test("harvest and health are what the harvester knows, in the publisher's words"
 	const harvester = { stateOf: () => state, lastCheckOf: () => lastCheck };
 	const { repository, store } = local;
 	const statuses = createReadStatus({
-		...{ repository, store, has: () => true, now: () => new Date() },
+		...{ repository, store, now: () => new Date() },
 		started: [{ layer: createLayerParts({ repository }, harvester) }],
 	});
 	await local.put("wells", feature);
@@ -174,7 +174,7 @@ test("too many look-ups of one address are 429, and beyond all room 503", async 
 	const store = { read, ids: async () => null, lastCommit: async () => null };
 	const { repository } = local;
 	local.context.status = createReadStatus({
-		...{ repository, store, has: (key) => key === "a", now: () => new Date(), started: [] },
+		...{ repository, store, now: () => new Date(), started: [] },
 	});
 	const answers: string[] = [];
 	const look = async (address: string) => {
@@ -185,7 +185,6 @@ test("too many look-ups of one address are 429, and beyond all room 503", async 
 	await eventually(() => answers.includes("192.0.2.0 429 2"));
 	looks.push(look("198.51.100.1"), ...Array.from({ length: 200 }, () => look("")));
 	await eventually(() => answers.includes(" 503 2"));
-	assert.is((await ask(local, "/status/none")).status, 404);
 	release();
 	await Promise.all(looks);
 	assert.ok(answers.includes("198.51.100.1 503 7"), "it was looked up");

@@ -8,7 +8,7 @@ import { memoryStore } from "../../../store/memory.ts";
 import { root } from "../../helpers/process.ts";
 import { serve } from "../../helpers/serving.ts";
 import { test } from "../../helpers/suite.ts";
-import { temporaryFolder } from "../../helpers/world.ts";
+import { answering, temporaryFolder } from "../../helpers/world.ts";
 import { metaOf } from "../../store/contract.ts";
 import { logTo } from "../../store/git-store.ts";
 
@@ -65,10 +65,12 @@ test("metrics have a port of their own, with one path", async () => {
 
 test("a service with METRICS_PORT measures itself, not at the port of publishers and readers, and with a damaged repository", async () => {
 	await using folder = await temporaryFolder();
-	await using server = await serve({ DATA_DIR: folder.path, METRICS_PORT: "0", SITE: "off" });
+	const { port, [Symbol.asyncDispose]: close } = await answering();
+	await close();
+	await using server = await serve({ DATA_DIR: folder.path, METRICS_PORT: String(port), SITE: "off" });
 	assert.is((await fetch(`${server.url}/metrics`)).status, 404);
 	await fetch(`${server.url}/v0.9/doc/en/none`);
-	const [, metricsUrl = ""] = /^Metrics: (http:\/\/127\.0\.0\.1:\d+\/metrics)$/m.exec(server.output()) ?? [];
+	const metricsUrl = `http://127.0.0.1:${port}/metrics`;
 	const text = await (await fetch(metricsUrl)).text();
 	assertLines(text, ['requests_total{route="doc",status="404"} 1', "layers 0"]);
 	await writeFile(join(folder.path, "repository.git/refs/heads/main"), "garbage\n");
