@@ -79,7 +79,7 @@ function nextStep(review: Review): string {
 		return "**Next:** correct what is listed here on the same branch; this comment follows.";
 	if (!review.approvals) return "**Next:** the operators put `layers/owners.json` in order.";
 	if (review.approvals.length === 0) return "**Next:** it can be merged.";
-	return "**Next:** an owner of each group of files, in the other comment, approves (Files changed, Review changes, Approve); then it can be merged.";
+	return "**Next:** an owner of each group of files, in the check owners, approves (Files changed, Review changes, Approve); then it can be merged.";
 }
 
 function list<Item>(title: string, items: readonly Item[], lineOf: (item: Item) => string): string {

@@ -8,9 +8,6 @@ import { diffTree } from "../../store/git/commands/tree.ts";
 import { declinedFolder, mainTrailer, repairBranch } from "../../store/store.ts";
 import { mergeTrees } from "./layer-changes.ts";
 
-/** While other processes move the branch. */
-const maxAttempts = 5;
-
 type Reviewer = ReturnType<typeof parseReviewer>;
 
 /** @throws {Error} if the name is not allowed in a commit */
@@ -84,15 +81,13 @@ export async function acceptReview(
 ): Promise<string> {
 	const { branch, commit } = review;
 	const subject = `accept ${branch}`;
-	for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
-		const base = await gitText(repository, ["rev-parse", "--verify", servedRef]);
-		const isOld = await isStale(repository, review, base);
-		const tree = isOld ? null : await mergeTrees(repository, base, commit);
-		if (tree === null) throw new WrongError(`${branch}: ${staleAdvice}`);
-		const merge = await commitTree(repository, reviewer, tree, ["-p", base, "-p", commit, "-m", subject]);
-		if (await moveReview(repository, review, subject, `update ${servedRef} ${merge} ${base}`)) return merge;
-	}
-	throw new Error("others keep moving the branch main: try again");
+	const base = await gitText(repository, ["rev-parse", "--verify", servedRef]);
+	const isOld = await isStale(repository, review, base);
+	const tree = isOld ? null : await mergeTrees(repository, base, commit);
+	if (tree === null) throw new WrongError(`${branch}: ${staleAdvice}`);
+	const merge = await commitTree(repository, reviewer, tree, ["-p", base, "-p", commit, "-m", subject]);
+	if (await moveReview(repository, review, subject, `update ${servedRef} ${merge} ${base}`)) return merge;
+	throw new Error("others have moved the branch main: try again");
 }
 
 /**

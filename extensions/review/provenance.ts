@@ -40,8 +40,7 @@ export function judgeProvenance(commit: LoggedCommit, firstOf: ReadonlyMap<strin
 	const [request = ""] = requests;
 	const timeMs = parseTimestamp(timestamp) ?? Number.NaN;
 	const waitMs = committer.timeMs - author.timeMs;
-	const smallkeys = new Set(files.map(({ path }) => parseLayerPath(path)?.smallkey ?? null));
-	const [smallkey] = smallkeys;
+	const smallkeys = [...new Set(files.map(({ path }) => parseLayerPath(path)?.smallkey ?? ""))];
 	const first = firstOf.get(request);
 	const whyNoRequest = [
 		(timestamps.length !== 1 || !/^[0-9a-f]{64}$/.test(requests.join())) &&
@@ -51,15 +50,15 @@ export function judgeProvenance(commit: LoggedCommit, firstOf: ReadonlyMap<strin
 			waitMs < -maxClockSkewMs - 1_000 ||
 			waitMs > maxWaitMs) &&
 			"its TimeStamp is not the time of its author and committer",
-		smallkeys.size > 0 &&
-			!(smallkeys.size === 1 && smallkey && subject.split(" ").includes(smallkey)) &&
+		smallkeys.length > 0 &&
+			(smallkeys.length > 1 || !subject.split(" ").includes(smallkeys.join())) &&
 			"its subject does not name the one layer that it changes",
 		first !== undefined && first !== id && `its Request is copied from ${first.slice(0, 12)}`,
 	];
 	const why = [
 		senders.length !== 1 && "it does not name one sender",
-		!isOf(committer) && `its committer is ${personText(committer)}, and not the service`,
-		!isOf(author, sender) && `its author is ${personText(author)}, and not the sender`,
+		!(isOf(committer) && isOf(author, sender)) &&
+			"its author and committer are not the sender and the service",
 		parents.length > 1 && "it is a merge",
 		...(isBatch ? [] : whyNoRequest),
 	].find((reason) => typeof reason === "string");

@@ -10,10 +10,10 @@ export interface PullRef {
 }
 
 /**
- * Pull requests that one run looks at: at some 15 requests for each, so many stay below half of the 5,000 an hour that an
- * App has ("Rate limits for the REST API").
+ * Pull requests that one run looks at: with some 15 requests for each, below the 1,000 an hour that a workflow's token has
+ * ("Rate limits for the REST API").
  */
-const maxPulls = 150;
+const maxPulls = 40;
 
 /** Each hour another part, if there are too many. */
 export function partOf<Pull>(pulls: readonly Pull[], now: Date): Pull[] {
@@ -30,20 +30,6 @@ export function openPulls({ rest, repo, paginate }: Github, base: string) {
 export async function readComments({ rest, repo, paginate }: Github, number: number, author: string) {
 	const all = await paginate(rest.issues.listComments, { ...repo, issue_number: number, per_page: 100 });
 	return all.filter(({ user }) => user?.login === author);
-}
-
-/** Writes a comment, or edits the one of `comments` with the same first line, its marker. */
-export async function writeComment(
-	{ rest, repo }: Github,
-	issue_number: number,
-	body: string,
-	comments: Awaited<ReturnType<typeof readComments>>,
-) {
-	const before = comments.find((comment) => comment.body?.startsWith(body.slice(0, body.indexOf("\n"))));
-	if (before?.body === body) return "unchanged";
-	if (before) await rest.issues.updateComment({ ...repo, comment_id: before.id, body });
-	else await rest.issues.createComment({ ...repo, issue_number, body });
-	return before ? "edited" : "posted";
 }
 
 /** The newest check run of each name and App on a commit ("List check runs for a Git reference"). */

@@ -1,5 +1,5 @@
 import { counted } from "../../registry/untrusted-text.ts";
-import { type LayerRow, maxDetailed, type Remark, type Review } from "./review.ts";
+import { type LayerRow, maxDetailed, type Review } from "./review.ts";
 
 /** What the command `review` passes to `approvals`. */
 export interface Report {
@@ -8,40 +8,24 @@ export interface Report {
 	comment: string;
 }
 
-/** Remarks that are shown at a terminal. */
-const maxRemarks = 50;
-
-/** It starts with the level: the runner of GitHub Actions interprets a line that starts with `::` as a command. */
-function remarkLine({ level, file, line, text }: Remark): string {
-	return `${level} ${file}:${line}: ${text}`;
-}
-
-export function remarkLines({ obstacle, remarks }: Review, max = Number.POSITIVE_INFINITY): string[] {
+/** Errors come first. A line starts with its level: the runner of GitHub Actions interprets one that starts with `::` as a command. */
+export function remarkLines({ obstacle, remarks }: Review): string[] {
 	return [
 		...(obstacle === null ? [] : [`error It cannot be merged: ${obstacle}`]),
-		// Errors come first.
-		...remarks.slice(0, max).map(remarkLine),
-		...(remarks.length > max ? [`and ${remarks.length - max} more`] : []),
+		...remarks.map(({ level, file, line, text }) => `${level} ${file}:${line}: ${text}`),
 	];
 }
 
 export function summaryLine({ errors, remarks, layers }: Review): string {
-	const [down, odd] = ["service down", "odd"].map(
-		(state) => remarks.filter((remark) => remark.state === state).length,
-	) as [number, number];
-	return [
-		`${counted(layers.length, "layer")} changed`,
-		`${errors} to correct`,
-		...(odd > 0 ? [counted(odd, "warning")] : []),
-		`${down} warnings of servers that are down`,
-	].join(", ");
+	const warnings = counted(remarks.length - errors, "warning");
+	return `${counted(layers.length, "layer")} changed, ${errors} to correct, ${warnings}`;
 }
 
 /** The problems of a review and its changes for viewers, for a terminal. */
 export function changeLines(review: Review): string[] {
 	const { outside, layers } = review;
 	return [
-		...remarkLines(review, maxRemarks),
+		...remarkLines(review),
 		...outside.map((path) => `error ${path}: is no file of a layer`),
 		...(layers.length > maxDetailed ? layers.map(rowLine) : layers.flatMap(layerLines)),
 	];

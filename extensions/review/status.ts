@@ -29,11 +29,11 @@ async function overviewLines(repository: string): Promise<string[]> {
 	const sick = [...health]
 		.sort(([, a], [, b]) => a.since.localeCompare(b.since))
 		.map(([smallkey, { state, since }]) => `${smallkey}  ${state} since ${since}`);
-	const unharvested = [...layers].flatMap(([smallkey, { registration, description }]) => {
-		if (harvestedLangs(registration).length === 0 || isDescribed(registration, description)) return [];
-		const seen = health.get(smallkey);
-		return seen ? `${smallkey}  was asked: ${seen.state}` : smallkey;
-	});
+	const unharvested = [...layers.values()]
+		.filter(({ registration, description }) => {
+			return harvestedLangs(registration).length > 0 && !isDescribed(registration, description);
+		})
+		.map(({ smallkey }) => smallkey);
 	const gigabytes = (bytes: number) => `${(bytes / 1e9).toFixed(1)} GB`;
 	return [
 		`${counted(layers.size, "layer")} at commit ${commit.slice(0, 12)}`,

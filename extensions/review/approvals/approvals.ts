@@ -11,9 +11,6 @@ import {
 import { code, firstOf } from "../../../registry/untrusted-text.ts";
 import type { PullState } from "./pull-state.ts";
 
-/** First line of the comment. A later run finds the comment by it; GitHub does not show it. */
-const approvalsMarker = "<!-- fragment-publisher: approvals -->";
-
 const maxGroups = 50;
 const maxPaths = 3;
 const maxPeople = 20;
@@ -21,7 +18,6 @@ const maxPeople = 20;
 export function renderApprovals({ conclusion, title, groups }: Judgement): string {
 	const hidden = groups.length - maxGroups;
 	return [
-		approvalsMarker,
 		`### ${conclusion === "success" ? "The owners have approved" : "An approval is missing"}`,
 		"",
 		...(groups.length > 0 ? groups.slice(0, maxGroups).map(groupLine) : [`- ${code(title)}`]),

@@ -1,7 +1,7 @@
 import { allOwners, isTeam, type Owners, ownersPath } from "../../../registry/owners.ts";
 import { code } from "../../../registry/untrusted-text.ts";
 import { subjectOf } from "../../../store/git/commands/commits.ts";
-import { findCheckRun, type OpenPull, readComments, setCheckRun, writeComment } from "../pulls.ts";
+import { findCheckRun, type OpenPull, readComments, setCheckRun } from "../pulls.ts";
 import {
 	accountsOf,
 	describeUnknown,
@@ -25,7 +25,7 @@ interface ApprovalRun extends StateSource {
 }
 
 /**
- * Sets the check `owners` of a pull request, comments on missing approvals, and merges it if the service opened it and the
+ * Sets the check `owners` of a pull request, mentions who can approve it, and merges it if the service opened it and the
  * owners have approved it. If the pull request has changed meanwhile, nothing is done: another run judges it.
  * @returns what was done, in words
  * @throws {Error} if GitHub refuses a merge, such as for a newer commit
@@ -36,13 +36,10 @@ export async function judgePull(run: ApprovalRun, pull: OpenPull): Promise<strin
 	const state = await readState(run, pull);
 	if (!state) return "has changed meanwhile";
 	const judgement = judgeApprovals(state, owners, teams);
-	const { conclusion, title, groups } = judgement;
-	const summary = renderApprovals(judgement);
-	const check = { name: checkName, conclusion, output: { title, summary } };
-	const checks = await setCheckRun(github, author, head.sha, check);
-	const comments = await readComments(github, number, author);
-	if (groups.length > 0) await writeComment(github, number, summary, comments);
-	if (run.isMentioning) await askOwners(run, number, judgement, comments);
+	const { conclusion, title } = judgement;
+	const output = { title, summary: renderApprovals(judgement) };
+	const checks = await setCheckRun(github, author, head.sha, { name: checkName, conclusion, output });
+	if (run.isMentioning) await askOwners(run, number, judgement);
 	const done = `${conclusion}: ${title}`;
 	if (!(await isReady(run, head.sha, judgement, checks, state))) return done;
 	const about = { ...github.repo, pull_number: number, sha: head.sha, merge_method: "squash" as const };
@@ -54,18 +51,19 @@ const askedMarker = "<!-- fragment-publisher: asked -->";
 
 /** Mentions the owners whose approval is missing, each once: GitHub asks no one without write access for a review. */
 async function askOwners(
-	{ github: { rest, repo } }: ApprovalRun,
+	{ github, author }: ApprovalRun,
 	issue_number: number,
 	{ groups }: Judgement,
-	comments: Awaited<ReturnType<typeof readComments>>,
 ): Promise<void> {
-	const texts = comments.map(({ body = "" }) => body).filter((text) => text.startsWith(askedMarker));
 	const missing = groups.filter(({ approvedBy }) => approvedBy.length === 0);
+	if (missing.length === 0) return;
+	const comments = await readComments(github, issue_number, author);
+	const texts = comments.map(({ body = "" }) => body).filter((text) => text.startsWith(askedMarker));
 	const people = missing.flatMap(({ canApprove }) => canApprove.map((login) => `@${login}`));
 	const mentioned = new Set(texts.join().match(/@[\w-]+/g));
 	const mentions = [...new Set(people)].filter((name) => !mentioned.has(name)).slice(0, maxAsked);
 	const body = `${askedMarker}\n${mentions.join(" ")}: you own files of this change. To approve it: *Files changed*, *Review changes*, *Approve*.\n`;
-	if (mentions.length > 0) await rest.issues.createComment({ ...repo, issue_number, body });
+	if (mentions.length > 0) await github.rest.issues.createComment({ ...github.repo, issue_number, body });
 }
 
 /** Conclusions that GitHub accepts for a required check. */

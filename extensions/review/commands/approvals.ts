@@ -13,8 +13,9 @@ import { gitText, runGit } from "../../../store/git/commands/run.ts";
 import type { Github } from "../../../store/github/client.ts";
 import type { Teams } from "../approvals/approvals.ts";
 import { checkBranch, judgePull } from "../approvals/github.ts";
+import { marker } from "../comment.ts";
 import { withMerge } from "../layer-changes.ts";
-import { openPulls, type PullRef, partOf, readComments, setCheckRun, writeComment } from "../pulls.ts";
+import { openPulls, type PullRef, partOf, readComments, setCheckRun } from "../pulls.ts";
 import type { Report } from "../report.ts";
 
 /** What `.github/send-plan.sh` sends. */
@@ -47,7 +48,6 @@ async function withGithub<Result>(
 		const { method = "GET", body = "{}" } = init ?? {};
 		if (method === "GET") return send(input, init);
 		const address = String(input);
-		if (!address.startsWith(root)) throw new Error(`${method} ${address}: is not below ${root}`);
 		const path = address.slice(root.length);
 		// The time before anything was read: a check that was judged later is not replaced.
 		const time = path === "check-runs" ? { started_at: startedAt.toISOString() } : {};
@@ -84,14 +84,18 @@ async function postReport(
 	const output = { title: titles[conclusion], summary: comment };
 	await setCheckRun(github, author, head, { name: "layers", conclusion, output });
 	if (conclusion === "cancelled") return output.title;
-	return writeComment(github, number, comment, await readComments(github, number, author));
+	const comments = await readComments(github, number, author);
+	const before = comments.find(({ body }) => body?.startsWith(marker));
+	if (before?.body === comment) return "unchanged";
+	const { rest, repo } = github;
+	if (before) await rest.issues.updateComment({ ...repo, comment_id: before.id, body: comment });
+	else await rest.issues.createComment({ ...repo, issue_number: number, body: comment });
+	return before ? "edited" : "posted";
 }
 
 const approvalsHelp = `
-Run in a clone: it fetches the base branch, whose ${ownersPath} decides, and the pull requests, of which it reads what
-their merge changes. One of register/* that its owners have approved, and whose checks have passed, is merged.
-The folder of the reports has the file review-<number>.json of each of --pulls, which npx fragment-publisher review --report wrote.
-Without it, the check layers says that the change could not be checked.`;
+For the workflow layers, which runs it in a clone: ${ownersPath} of the base branch decides about what each merge changes. A change of a sender
+that its owners have approved, and whose checks have passed, is merged.`;
 
 /** @returns id of its newest commit @throws {Error} if there is no such branch */
 async function fetchBranch(branch: string): Promise<string> {
@@ -114,8 +118,11 @@ export const run = createRun("approvals", async ({ read, environment, io }) => {
 				"--pulls <json>",
 				"these, as gh pr list --json number,headRefOid prints them; their owners are mentioned, unless --all is given",
 			)
-			.option("--all", "all open ones, and of more than 150 each hour another part; no one is mentioned")
-			.option("--reports <dir>", "post the reports of --pulls as comments, and set the check layers")
+			.option("--all", "all open ones, and of more than 40 each hour another part; no one is mentioned")
+			.option(
+				"--reports <dir>",
+				"post review-<number>.json of --pulls as comments, and set the check layers, also without a report",
+			)
 			.option(
 				"--teams <file>",
 				"needed: the members of the owners' teams, as .github/read-teams.sh prints them",

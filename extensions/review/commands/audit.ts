@@ -83,16 +83,11 @@ function timeText(timeMs: number): string {
 	return new Date(timeMs).toISOString().slice(0, 19).replace("T", " ");
 }
 
-const maxProposed = 10;
-
-/** The newest commits of a waiting review, with their authors. */
+/** The commits of a waiting review, with their authors, the newest first. */
 export async function proposalLines(repository: string, commit: string, nowMs: number): Promise<string[]> {
 	const read = openHistory(repository, nowMs);
 	await read(servedRef);
-	const proposed = await read(`${servedRef}..${commit}`);
-	const hidden = proposed.length - maxProposed;
-	const lines = proposed.slice(0, maxProposed).flatMap(proposedLines);
-	return indented(hidden > 0 ? [...lines, `and ${hidden} commits before`] : lines);
+	return indented((await read(`${servedRef}..${commit}`)).flatMap(proposedLines));
 }
 
 const maxKeys = 5;
@@ -134,7 +129,6 @@ export const run = createRun("audit", async ({ read, environment, io }) => {
 	const { dataDir } = readConfiguration(withoutStore(environment));
 	const { path: repository, name } = await findRepository(dataDir);
 	const who = sender === undefined ? `the smallkey ${smallkey}` : `the sender ${sender}`;
-	io.warn(`Reading the history of ${who} in ${name}`);
 	const all = await readEntries(repository, nowMs, smallkey, sender);
 	const entries = all.filter(({ dateMs }) => dateMs >= sinceMs);
 	for (const { id, dateMs, what, lines } of entries) {

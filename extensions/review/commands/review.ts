@@ -4,7 +4,7 @@ import { type Environment, type Io, WrongError } from "../../../api/configuratio
 import { findRepository, findWaiting, servedRef } from "../../../api/service/repository.ts";
 import { readConfiguration, withoutStore } from "../../../api/service/settings.ts";
 import { resolveCommit } from "../../../publish/collect.ts";
-import { counted, plain } from "../../../registry/untrusted-text.ts";
+import { plain } from "../../../registry/untrusted-text.ts";
 import { createRun, exitCodes, needed } from "../../../scripts/terminal/command-line.ts";
 import { gitText } from "../../../store/git/commands/run.ts";
 import { linksInto, renderComment } from "../comment.ts";
@@ -32,9 +32,8 @@ of a service on this machine; a review is named by its key, its name or its bran
 interface Session {
 	environment: Environment;
 	io: Io;
-	/** Without control characters, as `warn`. */
+	/** Without control characters. */
 	print: (...lines: string[]) => void;
-	warn: (text: string) => void;
 }
 
 /** @param isDecision then the repository has to be a service's, and this user's */
@@ -54,10 +53,9 @@ interface Comparison {
 }
 
 async function compare(session: Session, { head, report, ...options }: Comparison) {
-	const { environment, print, warn } = session;
+	const { environment, print } = session;
 	const base = needed("--base", options.base);
 	const repository = ".";
-	warn(`Comparing ${base} with ${head}`);
 	const settings = readConfiguration(withoutStore(environment));
 	const check = createCheckServices(settings.network);
 	const outcome = await review({ repository, base, head, settings, check }).catch((error: Error) => {
@@ -72,8 +70,6 @@ async function compare(session: Session, { head, report, ...options }: Compariso
 		await writeFile(report, JSON.stringify(result));
 	}
 	print(...remarkLines(outcome));
-	for (const { owners, paths } of outcome.approvals ?? [])
-		print(`approval of ${owners.join(" or ")} for ${counted(paths.length, "file")}`);
 	print(summaryLine(outcome));
 	return isWrong(outcome) ? exitCodes.wrong : exitCodes.done;
 }
@@ -82,7 +78,7 @@ async function list(session: Session) {
 	const { repository, name } = await open(session);
 	const waiting = await reviewLines(repository);
 	session.print(...waiting);
-	if (waiting.length === 0) session.warn(`no review waits in ${name}`);
+	if (waiting.length === 0) session.io.warn(plain(`no review waits in ${name}`));
 	return exitCodes.done;
 }
 
@@ -109,19 +105,17 @@ async function show(session: Session, key: string) {
 }
 
 async function accept(session: Session, key: string, options: { by?: string; commit?: string }) {
-	const { print, warn } = session;
 	const reviewer = parseReviewer(options.by);
 	const shown = options.commit ?? "";
 	if (!/^[0-9a-f]{7,64}$/.test(shown))
 		throw new Error("--commit: is needed, an id as npx fragment-publisher review show prints it");
-	const { repository, name, reviewCommit } = await open(session, true);
+	const { repository, reviewCommit } = await open(session, true);
 	const waiting = await findWaiting(repository, key);
 	refuseUnseen(waiting, shown);
-	warn(`Accepting ${waiting.branch} of ${waiting.author} in ${name}`);
 	// A merge does not wait for map services: only `show` asks them.
 	const outcome = await reviewCommit(waiting.commit, async () => []);
 	if (outcome.errors > 0 || outcome.outside.length > 0) {
-		print(...changeLines(outcome));
+		session.print(...changeLines(outcome));
 		throw new WrongError(
 			"Not accepted: the problems must be corrected first, and a review may change layers only",
 		);
@@ -130,16 +124,15 @@ async function accept(session: Session, key: string, options: { by?: string; com
 	if (outcome.obstacle !== null && outcome.obstacle !== conflictObstacle)
 		throw new WrongError(`Not accepted: ${outcome.obstacle}`);
 	const merge = await acceptReview(repository, waiting, reviewer);
-	print(`Accepted: ${merge.slice(0, 12)} is on the branch main`);
+	session.print(`Accepted: ${merge.slice(0, 12)} is on the branch main`);
 	return exitCodes.done;
 }
 
 async function decline(session: Session, key: string, options: { by?: string; why?: string }) {
 	const reason = parseReason(needed("--why", options.why));
 	const reviewer = parseReviewer(options.by);
-	const { repository, name } = await open(session, true);
+	const { repository } = await open(session, true);
 	const waiting = await findWaiting(repository, key);
-	session.warn(`Declining ${waiting.branch} of ${waiting.author} in ${name}`);
 	const branch = await declineReview(repository, waiting, reviewer, reason);
 	session.print(`Declined; the change is kept on the branch ${branch}`);
 	return exitCodes.done;
@@ -153,7 +146,6 @@ export const run = createRun("review", async ({ read, environment, io }) => {
 		print(...lines) {
 			for (const line of lines) io.print(plain(line));
 		},
-		warn: (text) => io.warn(plain(text)),
 	};
 	const doing =
 		<Args extends unknown[]>(task: (session: Session, ...args: Args) => Promise<number>) =>

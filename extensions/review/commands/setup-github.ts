@@ -177,9 +177,8 @@ function weaknessOf(ruleset: Json, target: Json): string | false {
 }
 
 const setupHelp = `
-It writes nothing. GITHUB_TOKEN: a token of a person who administers the repository, such as that of gh auth token; never write
-it on the command line. A fine-grained one needs the permissions Administration, Actions, Environments, Secrets and Variables, each
-to read. Run it in a clone: the settings of the workflows are in its published.env. Exit code 1: something differs.`;
+It writes nothing. GITHUB_TOKEN: a token of a person who administers the repository, such as that of gh auth token. A fine-grained
+one reads Administration, Actions, Environments, Secrets and Variables. Run it in a clone, which has published.env and the owners.`;
 
 export const run = createRun("setup-github", async ({ read, environment, io }) => {
 	const [, repository] = await read((line) =>
@@ -188,7 +187,6 @@ export const run = createRun("setup-github", async ({ read, environment, io }) =
 	if (!environment.GITHUB_TOKEN)
 		throw new Error("GITHUB_TOKEN: must be set, to a token that may administer the repository");
 	const configuration = readConfiguration({ ...environment, GITHUB_REPOSITORY: repository });
-	io.warn(`Looking at ${repository}; nothing is written`);
 	const { request } = connectToGithub(configuration);
 	let [checks, differences] = [0, 0];
 	const connection: Connection = {
