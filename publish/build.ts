@@ -1,6 +1,4 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { Presets, SingleBar } from "cli-progress";
-import pMap from "p-map";
 import { type CheckedLayer, type FileProblem, judgeChange, namesOf, problemLine } from "../registry/judge.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
 import { tryJson } from "../registry/untrusted-text.ts";
@@ -10,45 +8,6 @@ import { readServed } from "./changed-layers.ts";
 import { type CommitAt, type LayersAt, locate, type Source, versionOf } from "./collect.ts";
 import { openFolder, servedManifestPath } from "./place-file.ts";
 import { fragmentSettings, rendererStamp, renderFragments } from "./rendered.ts";
-
-const delayMs = 1000;
-
-/** On standard error, only on a terminal, and only after a second of work. */
-export function progress(total: number, label: string) {
-	const bar = new SingleBar(
-		{ format: `${label} {bar} {value}/{total}`, clearOnComplete: true, hideCursor: false },
-		Presets.shades_classic,
-	);
-	let done = 0;
-	const timer = setTimeout(() => bar.start(total, done), delayMs).unref();
-	return {
-		tick(): void {
-			done += 1;
-			bar.update(done);
-		},
-		stop(): void {
-			clearTimeout(timer);
-			bar.stop();
-		},
-	};
-}
-
-export async function mapWithProgress<Item, Result>(
-	items: Iterable<Item>,
-	label: string,
-	concurrency: number,
-	task: (item: Item) => Promise<Result>,
-): Promise<Result[]> {
-	const all = [...items];
-	const bar = progress(all.length, label);
-	const run = async (item: Item) => {
-		const result = await task(item);
-		bar.tick();
-		return result;
-	};
-	// `pMapSkip` of p-map's type never occurs here.
-	return pMap(all, run, { concurrency }).finally(() => bar.stop()) as Promise<Result[]>;
-}
 
 export type Built = Awaited<ReturnType<typeof build>>;
 
@@ -143,15 +102,9 @@ async function write({ layers, isWhole }: JudgedLayers, out: string, settings: R
 	const isFresh = isWhole && present.size === 0;
 	folder.makeFolders();
 	for (const smallkey of present) if (!layers.has(smallkey)) layers.set(smallkey, null);
-	const bar = progress(layers.size, "writing");
-	try {
-		for (const [smallkey, layer] of layers) {
-			const rendered = layer && renderFragments(layer, settings);
-			for (const change of folder.place(smallkey, rendered, isFresh)) count[change] += 1;
-			bar.tick();
-		}
-	} finally {
-		bar.stop();
+	for (const [smallkey, layer] of layers) {
+		const rendered = layer && renderFragments(layer, settings);
+		for (const change of folder.place(smallkey, rendered, isFresh)) count[change] += 1;
 	}
 	return count;
 }

@@ -3,7 +3,6 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import pLimit from "p-limit";
 import type { Browser } from "playwright-core";
-import { progress } from "../../publish/build.ts";
 import { placeFile } from "../../publish/place-file.ts";
 import { causeOf } from "../../registry/health.ts";
 import type { CheckedLayer } from "../../registry/judge.ts";
@@ -64,17 +63,11 @@ export async function runProofs(options: ProveRun): Promise<Proofs> {
 	for (const smallkey of proofs.keys()) if (!registered.has(smallkey)) proofs.delete(smallkey);
 	store();
 	const left = layers.filter(({ smallkey }) => isAgain || proofs.get(smallkey)?.day !== day);
-	const bar = progress(left.length, "drawing layers");
-	try {
-		await drawAll({ ...options, proofs, store, tick: bar.tick }, left);
-	} finally {
-		bar.stop();
-		store();
-	}
+	await drawAll({ ...options, proofs, store }, left).finally(store);
 	return proofs;
 }
 
-type Drawing = ProveRun & Awaited<ReturnType<typeof openProofs>> & { tick: () => void };
+type Drawing = ProveRun & Awaited<ReturnType<typeof openProofs>>;
 
 async function drawAll(drawing: Drawing, layers: readonly CheckedLayer[]): Promise<void> {
 	const { signal } = drawing;
@@ -122,7 +115,7 @@ async function drawSome(drawing: Drawing, layers: readonly CheckedLayer[]) {
 }
 
 async function record(
-	{ folder, hasFixedNames = false, day, proofs, tick }: Drawing,
+	{ folder, hasFixedNames = false, day, proofs }: Drawing,
 	{ smallkey }: CheckedLayer,
 	drawn: readonly Drawn[],
 ): Promise<void> {
@@ -141,7 +134,6 @@ async function record(
 		...(cause && { since: before?.since ?? day, cause }),
 		...(picture !== undefined && { picture }),
 	});
-	tick();
 }
 
 /** The returned function waits until no other layer of the same hosts, in either language, is being drawn. */

@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
+import pMap from "p-map";
 import { FetchFailure } from "../../api/service/net/failure.ts";
-import { mapWithProgress } from "../../publish/build.ts";
 import { causeOf, type Health } from "../../registry/health.ts";
 import type { CheckedLayer } from "../../registry/judge.ts";
 import { runGit } from "../../store/git/commands/run.ts";
@@ -71,12 +71,16 @@ async function findRepairs({ layers, health, now, ...options }: RepairRun) {
 	const sick = layers.filter(({ smallkey }) => health.has(smallkey));
 	const healthy = layers.filter(({ smallkey }) => !health.has(smallkey));
 	const ordered = [...rotate(sick, now), ...rotate(healthy, now)];
-	const results = await mapWithProgress(ordered, "looking for services", layersAtOnce, async (layer) => {
-		const wasSick = health.has(layer.smallkey);
-		const { isSick, repair } = await find(layer, wasSick);
-		if (isSick) stillSick.add(layer.smallkey);
-		return repair;
-	});
+	const results = await pMap(
+		ordered,
+		async (layer) => {
+			const wasSick = health.has(layer.smallkey);
+			const { isSick, repair } = await find(layer, wasSick);
+			if (isSick) stillSick.add(layer.smallkey);
+			return repair;
+		},
+		{ concurrency: layersAtOnce },
+	);
 	const repairs = results.filter((repair) => repair !== null);
 	return { checked: sick.length, repairs, stillSick };
 }

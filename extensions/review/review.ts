@@ -1,5 +1,5 @@
 import { structuredPatch } from "diff";
-import { mapWithProgress } from "../../publish/build.ts";
+import pMap from "p-map";
 import { draftAddress } from "../../registry/draft.ts";
 import { linesOf } from "../../registry/json.ts";
 import type { CheckedLayer } from "../../registry/judge.ts";
@@ -143,7 +143,7 @@ async function askServices(layers: readonly ChangedLayer[], check: CheckServices
 			});
 	};
 	const asked = touched.slice(0, maxAsked);
-	const findings = (await mapWithProgress(asked, "asking services", maxConcurrent, task)).flat();
+	const findings = (await pMap(asked, task, { concurrency: maxConcurrent })).flat();
 	const placesOf = (kind: Finding["state"]): Located[] =>
 		findings.flatMap(({ state, ...place }) => (state === kind ? place : []));
 	return { wrong: placesOf("wrong"), down: placesOf("down"), unasked: touched.length - asked.length };

@@ -10,7 +10,7 @@ import type { Extension } from "../../api/service/extensions.ts";
 import { isFolderLocked } from "../../api/service/lock.ts";
 import { readPublicNames } from "../../api/service/senders-file.ts";
 import { readConfiguration, withoutStore } from "../../api/service/settings.ts";
-import { type Built, build, mapWithProgress } from "../../publish/build.ts";
+import { type Built, build } from "../../publish/build.ts";
 import type { Source } from "../../publish/collect.ts";
 import { isCompanion, placeFile } from "../../publish/place-file.ts";
 import { fragmentFolders } from "../../publish/rendered.ts";
@@ -67,12 +67,16 @@ async function compressFiles(out: string, folder: string, isOwn = (_name: string
 	const entries = (await ifThere(path, readdir(path, { withFileTypes: true }))) ?? [];
 	const names = new Set(entries.flatMap((entry) => (entry.isFile() ? entry.name : [])));
 	const plain = [...names].filter((name) => !isCompanion(name) && isOwn(name));
-	await mapWithProgress(new Set(plain), `compressing ${folder}`, maxConcurrent, async (name) => {
-		const missing = Object.entries(codings).filter(([ending]) => !names.has(name + ending));
-		if (missing.length === 0) return;
-		const bytes = await readFile(join(path, name));
-		for (const [ending, code] of missing) placeFile(out, join(folder, name + ending), await code(bytes));
-	});
+	await pMap(
+		new Set(plain),
+		async (name) => {
+			const missing = Object.entries(codings).filter(([ending]) => !names.has(name + ending));
+			if (missing.length === 0) return;
+			const bytes = await readFile(join(path, name));
+			for (const [ending, code] of missing) placeFile(out, join(folder, name + ending), await code(bytes));
+		},
+		{ concurrency: maxConcurrent },
+	);
 }
 
 export interface BuildOptions {

@@ -1,8 +1,8 @@
 // npx fragment-publisher harvest and watch-services: ask the services behind the layers of a folder
 import { join } from "node:path";
+import pMap from "p-map";
 import type { Environment, Io } from "../../../api/configuration.ts";
 import { readConfiguration, withoutStore } from "../../../api/service/settings.ts";
-import { mapWithProgress } from "../../../publish/build.ts";
 import { placeFile } from "../../../publish/place-file.ts";
 import { descriptionText, isDescribed } from "../../../registry/description.ts";
 import { healthPath, healthText, parseHealth, updateHealth, weekOf } from "../../../registry/health.ts";
@@ -88,7 +88,7 @@ export const runHarvest = createRun("harvest", async ({ read, environment, io })
 		.filter(({ registration, description }) => !isNew || !isDescribed(registration, description))
 		// Layers of one service share cached capabilities.
 		.sort((a, b) => addressOf(a).localeCompare(addressOf(b)));
-	const outcomes = await mapWithProgress(due, "harvesting", layersAtOnce, harvestOne);
+	const outcomes = await pMap(due, harvestOne, { concurrency: layersAtOnce });
 	const changed = outcomes.filter((outcome) => outcome.changed).length;
 	const troubled = outcomes.filter((outcome) => outcome.findings.length > 0).length;
 	io.print(
@@ -112,10 +112,14 @@ export const runWatch = createRun("watch-services", async ({ read, environment, 
 			.addHelpText("after", watchHelp),
 	);
 	const { clients, publicUrl, all, layers } = await openLayers(folder, smallkeys, environment, io);
-	const watched = await mapWithProgress(layers, "looking at layers", layersAtOnce, async (layer) => {
-		const findings = await watchLayer(layer.registration, layer.description, clients, publicUrl);
-		return { ...layer, findings, result: resultOf(findings) };
-	});
+	const watched = await pMap(
+		layers,
+		async (layer) => {
+			const findings = await watchLayer(layer.registration, layer.description, clients, publicUrl);
+			return { ...layer, findings, result: resultOf(findings) };
+		},
+		{ concurrency: layersAtOnce },
+	);
 	const addresses = watched.flatMap(({ registration }) =>
 		langs.map((lang) => registration[lang].service_url),
 	);

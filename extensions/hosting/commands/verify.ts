@@ -2,8 +2,8 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import glob from "fast-glob";
+import pMap from "p-map";
 import { fragmentHeaders } from "../../../api/reply.ts";
-import { mapWithProgress } from "../../../publish/build.ts";
 import { resolveCommit } from "../../../publish/collect.ts";
 import { fragmentFolders } from "../../../publish/rendered.ts";
 import { parseLayerPath } from "../../../registry/smallkey.ts";
@@ -98,7 +98,7 @@ export const run = createRun("verify", async ({ read, io }) => {
 	for (let isFirst = true; isFirst || (left.length > 0 && Date.now() < untilMs); isFirst = false) {
 		if (!isFirst) await sleep(1_000);
 		const names = left.map(({ path }) => path);
-		left = (await mapWithProgress(names, "verifying", 16, check)).flat();
+		left = (await pMap(names, check, { concurrency: 16 })).flat();
 	}
 	for (const { path, difference } of left) io.warn(plain(`${path}: ${difference}`));
 	io.print(`${paths.length} paths checked: ${left.length === 0 ? "all as built" : `${left.length} differ`}`);

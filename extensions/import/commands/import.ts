@@ -1,11 +1,11 @@
 // npx fragment-publisher import: imports the layers and senders of an older service
 
+import pMap from "p-map";
 import { WrongError } from "../../../api/configuration.ts";
 import { putEdits } from "../../../api/register.ts";
 import { openStore } from "../../../api/service/data-dir.ts";
 import { changeSenders, sendersPath } from "../../../api/service/senders-file.ts";
 import { type Configuration, readConfiguration } from "../../../api/service/settings.ts";
-import { mapWithProgress } from "../../../publish/build.ts";
 import { type Description, descriptionText, parseDescription } from "../../../registry/description.ts";
 import { isSenderId } from "../../../registry/sender.ts";
 import { descriptionPath, langs } from "../../../registry/smallkey.ts";
@@ -76,7 +76,7 @@ async function storeLayers(layers: readonly Move[], configuration: Configuration
 		// The store may decide again, on a newer state.
 		counts = { registered: 0, changed: 0, same: 0 };
 		refused = [];
-		const edits = await mapWithProgress(layers, "comparing", maxConcurrent, (move) => editsOf(state, move));
+		const edits = await pMap(layers, (move) => editsOf(state, move), { concurrency: maxConcurrent });
 		return edits.flat();
 	};
 	const { store, close } = await openStore(configuration);

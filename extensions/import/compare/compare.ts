@@ -1,7 +1,8 @@
 // npx fragment-publisher compare: shows the differences of the same layers on two services
+
+import pMap from "p-map";
 import { FetchFailure } from "../../../api/service/net/failure.ts";
 import { createFetch } from "../../../api/service/net/fetch.ts";
-import { mapWithProgress } from "../../../publish/build.ts";
 import { type Lang, langs, parseSmallkey } from "../../../registry/smallkey.ts";
 import type { TargetName } from "../../../registry/targets/facts.ts";
 import { targetOf } from "../../../registry/targets/table.ts";
@@ -105,13 +106,17 @@ async function compareLayers(targets: Awaited<ReturnType<typeof openTargets>>, s
 		finding.targets.add(target);
 		finding.keys.add(smallkey);
 	};
-	await mapWithProgress(smallkeys, "comparing", maxConcurrent, async (smallkey) => {
-		for (const { target, readOld, readFresh } of targets)
-			for (const lang of langs) {
-				const [old, fresh] = await Promise.all([readOld(lang, smallkey), readFresh(lang, smallkey)]);
-				for (const [kind, isRelevant] of findingsOf(old, fresh)) add(kind, isRelevant, target, smallkey);
-			}
-	});
+	await pMap(
+		smallkeys,
+		async (smallkey) => {
+			for (const { target, readOld, readFresh } of targets)
+				for (const lang of langs) {
+					const [old, fresh] = await Promise.all([readOld(lang, smallkey), readFresh(lang, smallkey)]);
+					for (const [kind, isRelevant] of findingsOf(old, fresh)) add(kind, isRelevant, target, smallkey);
+				}
+		},
+		{ concurrency: maxConcurrent },
+	);
 	return [...findings.values()].sort((a, b) => b.keys.size - a.keys.size || (a.kind < b.kind ? -1 : 1));
 }
 
