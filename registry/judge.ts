@@ -132,9 +132,8 @@ function judgeContent(edit: EditedFile, name: ReturnType<typeof parseLayerPath>,
 function judgePlace(path: string, isRemoved: boolean): Problem | null {
 	if (isRemoved) return path === ownersPath ? problemAt("", "owners-removed") : null;
 	if (isOtherFile(path)) return null;
-	if (path === "layers") return problemAt("", "layers-folder");
 	if (!path.startsWith("layers/")) {
-		if (/^layers(?:\/|$)/i.test(path)) return problemAt("", "layers-case");
+		if (/^layers(?:\/|$)/i.test(path)) return problemAt("", "layers-folder");
 		// U+FFFD replaces what was not UTF-8; a backslash separates folders on Windows.
 		const isPlain = visible(path) === path && !/[\ufffd\\]/.test(path);
 		return isPlain ? null : problemAt("", "visible-name");

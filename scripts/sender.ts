@@ -1,5 +1,4 @@
 import { InvalidArgumentError } from "commander";
-import type { Environment, Io } from "../api/configuration.ts";
 import type { Sender } from "../api/senders.ts";
 import {
 	addSender,
@@ -46,64 +45,51 @@ function fieldsOf({ smallkeys, allLayers, review, ...about }: RightsOptions): Se
 	return { ...fields, ...about };
 }
 
-class SendersFile {
-	readonly #dataDir: string;
-	readonly #place: string;
+export const sender = createRun("sender", async ({ read, environment, io }) => {
+	const { dataDir } = readConfiguration({ DATA_DIR: environment.DATA_DIR });
+	const place = sendersPath(dataDir);
+	const show = async (id: string, isSecretOnly = false) => {
+		const entry = await readSender(dataDir, id);
+		io.print(isSecretOnly ? entry.secret : senderLine(entry));
+	};
 
-	constructor(
-		environment: Environment,
-		readonly io: Io,
-	) {
-		this.#dataDir = readConfiguration({ DATA_DIR: environment.DATA_DIR }).dataDir;
-		this.#place = sendersPath(this.#dataDir);
-	}
-
-	async add(id: string, options: RightsOptions): Promise<void> {
+	async function add(id: string, options: RightsOptions): Promise<void> {
 		const fields = fieldsOf(options);
 		if (!("smallkeys" in fields))
 			throw new Error(
 				`${id}: which layers may it change? --smallkeys GLOB… names some, --all-layers all; nothing was added`,
 			);
-		await addSender(this.#dataDir, id, fields);
-		const call = `npx fragment-publisher sender show ${id} --secret`;
-		this.io.print(`${id} is in ${this.#place}; ${call} prints its secret`);
+		await addSender(dataDir, id, fields);
+		io.print(`${id} is in ${place}; npx fragment-publisher sender show ${id} --secret prints its secret`);
 	}
 
-	async change(id: string, options: RightsOptions): Promise<void> {
+	async function change(id: string, options: RightsOptions): Promise<void> {
 		const fields = fieldsOf(options);
-		await changeSender(this.#dataDir, id, (before) => ({ ...before, ...fields }));
-		await this.show(id);
+		await changeSender(dataDir, id, (before) => ({ ...before, ...fields }));
+		await show(id);
 	}
 
-	async rotate(id: string, keepMs: number | undefined): Promise<void> {
-		const until = keepMs === undefined ? undefined : new Date(this.io.now().getTime() + keepMs).toISOString();
-		await changeSender(this.#dataDir, id, (before) => {
+	async function rotate(id: string, { keep }: { keep?: number }): Promise<void> {
+		const until = keep === undefined ? undefined : new Date(io.now().getTime() + keep).toISOString();
+		await changeSender(dataDir, id, (before) => {
 			const { key, previous_key: _key, previous_key_until: _until, ...rest } = before;
 			return { key: randomSecret(), previous_key: until && key, previous_key_until: until, ...rest };
 		});
 		const state = until ? `valid until ${until}` : "invalid";
-		this.io.print(`${id} has a new secret in ${this.#place}, and the previous one is ${state}`);
+		io.print(`${id} has a new secret in ${place}, and the previous one is ${state}`);
 	}
 
-	async remove(id: string): Promise<void> {
-		await changeSender(this.#dataDir, id, () => null);
-		this.io.print(`${id} is no longer in ${this.#place}`);
-		if ((await readAllSenders(this.#dataDir)).size === 0)
-			this.io.warn("warning: it was the last sender: no one can publish");
+	async function remove(id: string): Promise<void> {
+		await changeSender(dataDir, id, () => null);
+		io.print(`${id} is no longer in ${place}`);
+		if ((await readAllSenders(dataDir)).size === 0)
+			io.warn("warning: it was the last sender: no one can publish");
 	}
 
-	async list(): Promise<void> {
-		for (const sender of (await readAllSenders(this.#dataDir)).values()) this.io.print(senderLine(sender));
+	async function list(): Promise<void> {
+		for (const entry of (await readAllSenders(dataDir)).values()) io.print(senderLine(entry));
 	}
 
-	async show(id: string, isSecretOnly = false): Promise<void> {
-		const sender = await readSender(this.#dataDir, id);
-		this.io.print(isSecretOnly ? sender.secret : senderLine(sender));
-	}
-}
-
-export const sender = createRun("sender", async ({ read, environment, io }) => {
-	const file = new SendersFile(environment, io);
 	await read((line) => {
 		line.addHelpText("after", help);
 		const verb = (name: string, description: string) =>
@@ -120,21 +106,18 @@ export const sender = createRun("sender", async ({ read, environment, io }) => {
 				.option("--contact <mail>", "where the publisher is reached")
 				.option("--name <name>", "its name for readers");
 
-		verbWithRights("add", "add a sender with a random secret").action((id, options) => file.add(id, options));
+		verbWithRights("add", "add a sender with a random secret").action(add);
 		verbWithRights("change", "change what a sender may do, or what is known of it")
 			.option("--no-review", "its changes do not wait")
-			.action((id, options) => file.change(id, options));
+			.action(change);
 		verb("rotate", "give a sender a new random secret")
 			.option("--keep <time>", "how long the previous secret stays valid: 7d, 12h, 30m", parseKeep)
-			.action((id, { keep }) => file.rotate(id, keep));
-		verb("remove", "remove a sender; what it has published stays").action((id) => file.remove(id));
-		line
-			.command("list")
-			.description("list all senders")
-			.action(() => file.list());
+			.action(rotate);
+		verb("remove", "remove a sender; what it has published stays").action(remove);
+		line.command("list").description("list all senders").action(list);
 		verb("show", "show one sender")
 			.option("--secret", "print its secret instead, and nothing else")
-			.action((id, { secret }) => file.show(id, secret));
+			.action((id, { secret }) => show(id, secret));
 		return line;
 	});
 	if (environment.SENDERS)

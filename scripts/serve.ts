@@ -8,15 +8,10 @@ import { openDataDir } from "../api/service/data-dir.ts";
 import { followSenders, readSenders, warnOfReaders } from "../api/service/senders-file.ts";
 import { type Configuration, misspeltSettings, readConfiguration } from "../api/service/settings.ts";
 import { counted } from "../registry/untrusted-text.ts";
-import { versionLine } from "../store/files/version.ts";
 import { createRun } from "./terminal/command-line.ts";
 
 export const serve = createRun("serve", async ({ read, environment, io, extensions }) => {
-	await read((line) =>
-		line
-			.version(versionLine(), "--version", "print the version and its commit")
-			.addHelpText("after", "\nEnvironment variables configure it: docs/settings.md."),
-	);
+	await read((line) => line.addHelpText("after", "\nEnvironment variables configure it: docs/settings.md."));
 	const readers = extensions.flatMap(({ settings }) => settings ?? []);
 	const configuration = readConfiguration(environment, ...readers);
 	for (const line of misspeltSettings(environment, readers)) io.warn(line);

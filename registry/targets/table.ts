@@ -64,17 +64,9 @@ export function readableAt(
 		const unread = isVersion2(registration) ? facts.filter((layer) => renderAt(target, layer) === null) : [];
 		const read = facts.filter((layer) => !unread.includes(layer));
 		paths.push(...read.map(({ lang }) => targetPath(target, lang, smallkey)));
+		const where = unread.map(({ lang }) => lang).join(", ");
 		// The layers of a whole service are known only after a harvest.
-		const isLater = (layer: LayerFacts) =>
-			layer.entries.length === 0 && renderAt(target, { ...layer, entries: [0] }) !== null;
-		const groups = [
-			["no-form", unread.filter((layer) => !isLater(layer))],
-			["no-form-yet", unread.filter(isLater)],
-		] as const;
-		for (const [code, layers] of groups) {
-			const where = layers.map(({ lang }) => lang).join(", ");
-			if (where) warnings.push(problemAt("", code, target, where));
-		}
+		if (where) warnings.push(problemAt("", "no-form", target, where));
 	}
 	return { paths, warnings };
 }

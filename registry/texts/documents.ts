@@ -149,8 +149,10 @@ export const documentTexts = {
 		"l’expéditeur {0} ne peut modifier que ces clés : {1}; pas {2}",
 	],
 	"owners-removed": ["must not be removed", "ne doit pas être supprimé"],
-	"layers-folder": ["must be a folder", "doit être un dossier"],
-	"layers-case": ["must be in layers, in lower case", "doit être dans layers, en minuscules"],
+	"layers-folder": [
+		"must be in the folder layers, in lower case",
+		"doit être dans le dossier layers, en minuscules",
+	],
 	"visible-name": ["must have a name of visible characters", "doit avoir un nom en caractères visibles"],
 	"file-name": [
 		"must be named <smallkey>.json or <smallkey>.service.json",

@@ -88,12 +88,8 @@ export const requestTexts = {
 		"les fichiers du serveur Web placé devant le service n’ont pas encore cette inscription",
 	],
 	"no-form": [
-		"{0}, {1}: this target cannot show the layer, and answers 404",
-		"{0}, {1} : cette cible ne peut pas présenter la couche, et répond 404",
-	],
-	"no-form-yet": [
-		"{0}, {1}: this target cannot show the layer before it is harvested, and answers 404",
-		"{0}, {1} : cette cible ne peut pas présenter la couche avant son moissonnage, et répond 404",
+		"{0}, {1}: this target cannot show the layer, or not before its harvest, and answers 404",
+		"{0}, {1} : cette cible ne peut pas présenter la couche, ou pas avant son moissonnage, et répond 404",
 	],
 	"no-layer": [
 		"is stored, but is not a layer: layers are in layers/",
@@ -139,7 +135,6 @@ export const requestTexts = {
 	"an-object": ["an object", "un objet"],
 	"an-array": ["a list", "une liste"],
 	"an-integer": ["an integer", "un nombre entier"],
-	"a-number": ["a number", "un nombre"],
 	"a-boolean": ["a boolean", "true ou false"],
 	nothing: ["nothing", "rien"],
 	document: ["the document: {0}", "le document : {0}"],

@@ -72,14 +72,13 @@ function printRegistered(result: BatchResult, url: string, io: Io): void {
 	io.print(
 		`${changed.length} changed, ${unchanged.length} as they were${restOf(result)}, of ${all} for ${url}`,
 	);
-	printKeys("changed", changed, io);
-	printKeys("waiting for a reviewer", waiting, io);
+	printKeys({ changed, "waiting for a reviewer": waiting }, io);
 }
 
 function printRemoved(result: BatchResult, url: string, io: Io): void {
-	io.print(`${counted(result.changed.length, "layer")} removed from ${url}${restOf(result)}`);
-	printKeys("removed", result.changed, io);
-	printKeys("waiting for a reviewer", result.waiting, io);
+	const { changed: removed, waiting } = result;
+	io.print(`${counted(removed.length, "layer")} removed from ${url}${restOf(result)}`);
+	printKeys({ removed, "waiting for a reviewer": waiting }, io);
 }
 
 function restOf({ waiting, refused }: BatchResult): string {
@@ -87,8 +86,9 @@ function restOf({ waiting, refused }: BatchResult): string {
 	return `${waits}${refused.length > 0 ? `, ${refused.length} refused` : ""}`;
 }
 
-function printKeys(label: string, keys: readonly string[], io: Io): void {
-	if (keys.length > 0) io.print(`${label}: ${firstOf(keys, maxKeys)}`);
+function printKeys(lists: Readonly<Record<string, readonly string[]>>, io: Io): void {
+	for (const [label, keys] of Object.entries(lists))
+		if (keys.length > 0) io.print(`${label}: ${firstOf(keys, maxKeys)}`);
 }
 
 async function confirm(keys: readonly string[], url: string, io: Io): Promise<void> {

@@ -108,7 +108,7 @@ const places: [path: string, kind: "written" | "removed", code: TextCode | null]
 	["docs/a\u202eb", "written", "visible-name"],
 	["docs\\a", "written", "visible-name"],
 	["layers", "written", "layers-folder"],
-	["Layers/ab/abc.json", "written", "layers-case"],
+	["Layers/ab/abc.json", "written", "layers-folder"],
 	["layers/health.json", "written", null],
 	["layers/owners.json", "removed", "owners-removed"],
 	["layers/ab/readme", "removed", null],
