@@ -24,7 +24,6 @@ export interface RequestedChange {
 
 const statusOf: Readonly<Partial<Record<TextCode, number>>> = {
 	"case-twin": 409,
-	"case-twin-here": 409,
 	"not-registered": 404,
 	owner: 403,
 	"stored-invalid": 409,

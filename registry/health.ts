@@ -82,18 +82,12 @@ export function causeIn(
 
 function clean({ state, since, cause, code, values, repair }: Sickness): Sickness {
 	const text = typeof cause === "string" && { cause: cause.slice(0, maxCauseLength) };
-	// A later version may have other codes.
+	// Another version may have other codes.
 	const isKnown = typeof code === "string" && Object.hasOwn(causes.en, code);
-	const texts = Array.isArray(values) ? values.filter((value) => typeof value === "string") : [];
+	const texts = isKnown && Array.isArray(values) ? values.filter((value) => typeof value === "string") : [];
 	const cut = texts.slice(0, maxValues).map((value) => value.slice(0, maxCauseLength));
-	return {
-		state,
-		since,
-		...text,
-		...(isKnown && { code }),
-		...(isKnown && cut.length > 0 && { values: cut }),
-		...(repair === true && { repair }),
-	};
+	const known = { ...(isKnown && { code }), ...(cut.length > 0 && { values: cut }) };
+	return { state, since, ...text, ...known, ...(repair === true && { repair }) };
 }
 
 function isSickness(value: unknown): value is Sickness {

@@ -64,12 +64,8 @@ export function isOtherFile(path: string): boolean {
 
 export const keyTexts = {
 	"case-twin": [
-		"{0} differs only in case from {1}, which is registered",
-		"{0} ne diffère que par la casse de {1}, qui est inscrite",
-	],
-	"case-twin-here": [
-		"{0} differs only in case from {1}, which the same change registers",
-		"{0} ne diffère que par la casse de {1}, que le même changement inscrit",
+		"{0} differs only in case from {1}, which is registered, or waits for a reviewer",
+		"{0} ne diffère que par la casse de {1}, qui est inscrite, ou attend un réviseur",
 	],
 	"case-rename": [
 		"{0} differs only in case from {1}, which the same change removes: maps that read {1} lose it",
@@ -95,7 +91,7 @@ export function judgeKey(
 	removed: string | null,
 	isStored: (smallkey: string) => boolean | null,
 ): [code: keyof typeof keyTexts, ...values: string[]] | null {
-	if (kept !== smallkey) return [isStored(kept) ? "case-twin" : "case-twin-here", smallkey, kept];
+	if (kept !== smallkey) return ["case-twin", smallkey, kept];
 	if (isStored(smallkey) !== false) return null;
 	if (reservedNames.test(smallkey)) return ["reserved-key", smallkey];
 	return removed === null ? null : ["case-rename", smallkey, removed];

@@ -2,7 +2,7 @@ import { readdirSync } from "node:fs";
 import { lstat, readFile } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { type Command, Option, type OptionValues } from "@commander-js/extra-typings";
-import { collectSource, type Source } from "../publish/collect.ts";
+import { collectFolder, type Source } from "../publish/collect.ts";
 import {
 	type FileProblem,
 	judgeChange,
@@ -62,7 +62,8 @@ async function readFileNamed(name: string): Promise<NamedFile> {
 type Checked = Record<"problems" | "warnings", readonly FileProblem[]>;
 
 /** By the rules for writes. Files in a folder `layers` are judged together with the others there. */
-function checkFiles(files: readonly NamedFile[]): Checked {
+function checkFiles(given: readonly NamedFile[]): Checked {
+	const files = given.toSorted((a, b) => (a.path < b.path ? -1 : 1));
 	const isPlaced = ({ path }: LayerFile) => path.startsWith("layers/");
 	const placed = files.filter(isPlaced);
 	const alone = files.filter((file) => !isPlaced(file));
@@ -104,20 +105,16 @@ function namesBeside(files: readonly NamedFile[]): NamesBefore {
 }
 
 export const validate = createRun("validate", async ({ read, io }) => {
-	const [options, names] = await read((line) =>
-		withSource(
-			line.argument("[file...]", "registrations, wherever they lie; all layers where none is named"),
+	const [, names] = await read((line) =>
+		line.argument(
+			"[file...]",
+			"registrations, wherever they are; all layers of this checkout where none is named",
 		),
 	);
-	const { source, name } = nameSource(options);
-	if (names.length > 0 && Object.keys(options).length > 0) {
-		throw new Error("files, or one of --layers and --repo: both cannot be checked at once");
-	}
-	io.warn(`Checking ${names.length > 0 ? counted(names.length, "named file") : name}`);
-	const namedFiles = await Promise.all(names.map(readFileNamed));
-	const files = names.length > 0 ? namedFiles : await collectSource(source);
-	namedFiles.sort((a, b) => (a.path < b.path ? -1 : 1));
-	const { problems, warnings } = names.length > 0 ? checkFiles(namedFiles) : checkAll(files);
+	io.warn(`Checking ${names.length > 0 ? counted(names.length, "named file") : "layers/ of this checkout"}`);
+	const named = await Promise.all(names.map(readFileNamed));
+	const files = names.length > 0 ? named : collectFolder("layers");
+	const { problems, warnings } = names.length > 0 ? checkFiles(named) : checkAll(files);
 	for (const problem of problems) io.warn(plain(problemLine(problem)));
 	for (const warning of warnings) io.warn(plain(`warning: ${problemLine(warning)}`));
 	const counts = [counted(files.length, "file"), counted(problems.length, "problem")];

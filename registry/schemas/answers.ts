@@ -13,16 +13,16 @@ export const receipt = document("receipt", "Receipt of a write", {
 	required: ["smallkey", "commit", "changed", "fragments", "published", "warnings"],
 	properties: {
 		smallkey: string(),
-		key: string("The same, as the older service called it."),
+		key: string("The same, for older clients."),
 		commit: string("The commit that holds the change."),
-		changed: { description: "False where the layer was stored already as it was sent.", type: "boolean" },
+		changed: { type: "boolean" },
 		fragments: list(string(), "Where the layer is read."),
-		published: { description: "Whether it can be read there already.", type: "boolean" },
-		branch: string("Where a reviewer has to agree: the branch of the change."),
-		pull_request: string("Where there is one: its address."),
-		draft: string("Where the catalogue shows what was sent on a map; only with PUBLIC_URL."),
-		warnings: list(string(), "What is accepted but probably not intended, as <JSON pointer>: <what is odd>."),
-		status: string("Where the layer's harvest and health can be followed."),
+		published: { type: "boolean" },
+		branch: string("Of a change that waits for a reviewer."),
+		pull_request: string("Its address."),
+		draft: string("With PUBLIC_URL: a page with it on a map."),
+		warnings: list(string(), "As <JSON pointer>: <what is odd>."),
+		status: string("Where to follow harvest and health."),
 	},
 });
 
@@ -37,9 +37,7 @@ export const errors = document("errors", "Why a request was refused", {
 			},
 		},
 		{
-			hint: string(
-				"What to look at where a signature does not match, or the time that was sent where it is wrong.",
-			),
+			hint: string("What to check where a signature does not match."),
 		},
 	),
 });
@@ -80,14 +78,10 @@ const repair = {
 export const layerStatus = document("layer-status", "How a layer is", {
 	...having({
 		smallkey: string(),
-		registered: nullable(
-			time,
-			"When it was last registered; null where it is not yet, or that is not known.",
-		),
+		registered: nullable(time, "When it was last registered, if that is known."),
 		commit: { description: "By which commit.", type: ["string", "null"] },
 		etag: {
-			description:
-				"The ETag of the registration, for If-Match, as in the header; null where none is registered.",
+			description: "Of the registration, for If-Match; null where none is registered.",
 			type: ["string", "null"],
 		},
 		review: nullable(
@@ -96,7 +90,7 @@ export const layerStatus = document("layer-status", "How a layer is", {
 		),
 		declined: nullable(
 			having({ commit: string(), at: time, reason: string() }),
-			"The last change of the layer, by its commit, where a reviewer has declined it, and why.",
+			"The last change, where a reviewer has declined it.",
 		),
 		harvest: having(
 			{

@@ -17,8 +17,8 @@ export const documentTexts = {
 	// Rules of a schema whose `code` names the text.
 	address: ["must be an http or https address, not {0}", "doit être une adresse http ou https, et non {0}"],
 	markup: [
-		"must not hold < before a letter, / or !, which viewers take for markup, not {0}",
-		"ne doit pas contenir < devant une lettre, / ou !, que les visualiseurs interprètent comme du balisage : {0}",
+		"must not hold < before a letter, / or !, as in markup, not {0}",
+		"ne doit pas contenir < devant une lettre, / ou !, comme du balisage : {0}",
 	],
 	name: [
 		"must be visible text on one line, or empty, not {0}",
@@ -37,8 +37,8 @@ export const documentTexts = {
 		"doit être 1.x.y, comme 1.0.0, ou 2.0, et non {0}",
 	],
 	"no-layers": [
-		"must name its layers in scrape_only, or take every layer with a recursive of true",
-		"doit nommer ses couches dans scrape_only, ou les prendre toutes avec recursive à true",
+		"must name its layers in scrape_only, or have a recursive of true",
+		"doit nommer ses couches dans scrape_only, ou avoir recursive à true",
 	],
 	"service-type": [
 		"must be a kind of service of version 2.0, such as ogcWms, not {0}",
@@ -79,8 +79,8 @@ export const documentTexts = {
 		"doit être l’adresse d’une couche ou d’un service, sans /{0} : {1}",
 	],
 	"kind-service": [
-		"must not end with the number of one layer: layers of a whole service are named by scrape_only",
-		"ne doit pas se terminer par le numéro d’une couche : les couches d’un service entier sont nommées dans scrape_only",
+		"must not end with the number of one layer: scrape_only names layers",
+		"ne doit pas se terminer par le numéro d’une couche : scrape_only nomme les couches",
 	],
 	// Warnings about what is accepted but probably not intended.
 	"odd-arcgis": [

@@ -8,13 +8,13 @@ export const requestTexts = {
 	"body-empty": ["the body must be empty", "le corps doit être vide"],
 	"not-registered": ["{0} is not registered", "{0} n’est pas inscrite"],
 	"waits-of-other": [
-		"a change of the sender {0} waits for a reviewer: send yours once that one is accepted or declined",
-		"une modification de l’expéditeur {0} attend un réviseur : envoyez la vôtre une fois que celle-là est acceptée ou refusée",
+		"a change of the sender {0} waits for a reviewer: send yours after the decision",
+		"une modification de l’expéditeur {0} attend un réviseur : envoyez la vôtre après la décision",
 	],
 	"not-feature": ["{0} is not a feature layer", "{0} n’est pas une couche d’entités"],
 	"stored-invalid": [
-		"{0}: the stored registration is invalid and cannot be updated: register the layer again",
-		"{0} : l’inscription conservée n’est pas valide et ne peut pas être modifiée : inscrivez la couche de nouveau",
+		"{0} is stored in an invalid form: register the layer again",
+		"{0} est conservée sous une forme non valide : inscrivez la couche de nouveau",
 	],
 	header: ["the header is missing", "l’en-tête est absent"],
 	"review-name": [
@@ -43,8 +43,8 @@ export const requestTexts = {
 		"doit être une heure ISO 8601 à moins de deux minutes de celle de ce serveur, qui est {0}",
 	],
 	hint: [
-		"check the sender's id and secret, which has no line break at its end; that the body is signed as it is sent: curl -d drops line breaks, --data-binary keeps them; that the signed path is the whole path, such as {0}; npx fragment-publisher sign --explain shows the text that has to be signed",
-		"vérifiez l’identifiant et le secret de l’expéditeur, sans saut de ligne à la fin; que le corps est signé tel qu’il est envoyé : curl -d enlève les sauts de ligne, --data-binary les conserve; que le chemin signé est le chemin entier, comme {0}; npx fragment-publisher sign --explain montre le texte à signer",
+		"check the sender's id and secret, which has no line break at its end; the body, signed as it is sent (curl -d drops line breaks, --data-binary does not); the whole path, such as {0}; npx fragment-publisher sign --explain shows what is signed",
+		"vérifiez l’identifiant et le secret de l’expéditeur, sans saut de ligne à la fin; le corps, signé tel qu’il est envoyé (curl -d enlève les sauts de ligne, --data-binary non); le chemin entier, comme {0}; npx fragment-publisher sign --explain montre ce qui est signé",
 	],
 	query: ["a write must have no query", "une écriture ne doit pas avoir de paramètres"],
 	"path-characters": [
@@ -72,8 +72,8 @@ export const requestTexts = {
 		"il est dans le catalogue, car les couches ne sont pas sur cette machine",
 	],
 	"status-limit": [
-		"this address asks for the status of too many layers at once: try again in a few seconds",
-		"cette adresse demande l’état de trop de couches à la fois : réessayez dans quelques secondes",
+		"too many requests of this address: try again in a few seconds",
+		"trop de demandes de cette adresse : réessayez dans quelques secondes",
 	],
 	"read-failed": [
 		"the service failed: tell its operator, whose log says why",
@@ -109,8 +109,8 @@ export const requestTexts = {
 		"le service est occupé : réessayez dans quelques secondes",
 	],
 	"read-only": [
-		"this service cannot make this change now: tell its operator, whose log says why",
-		"ce service ne peut pas faire cette modification en ce moment : avisez son exploitant, qui en trouvera la raison dans le journal",
+		"this service cannot do that now: tell its operator, whose log says why",
+		"ce service ne peut pas le faire en ce moment : avisez son exploitant, dont le journal dit pourquoi",
 	],
 	"disk-full": [
 		"the disk of this service is full: tell its operator",

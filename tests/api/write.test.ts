@@ -229,8 +229,7 @@ test("a change for review waits, and another sender's is refused meanwhile", asy
 	const removal = await receiptOf(handlers.expect(202, { ...careful, method: "DELETE" }));
 	assert.is(removal.branch, "register/k");
 	assert.match(textOf(await handlers.get("/v0.9/doc/en/k")), '"layerName":"one"');
-	const text =
-		"a change of the sender careful waits for a reviewer: send yours once that one is accepted or declined";
+	const text = "a change of the sender careful waits for a reviewer: send yours after the decision";
 	const late = { ...careful, body: wms("three"), sender: "other", secret: "another secret" };
 	await handlers.refuses(409, late, `smallkey: ${text}`);
 });
@@ -281,7 +280,7 @@ test("a busy store is 503 and the request stays usable; one that fails is 500", 
 	for (const [code, text] of [
 		["busy", "the service is busy: try again in a few seconds"],
 		["disk-full", "the disk of this service is full: tell its operator"],
-		["read-only", "this service cannot make this change now: tell its operator, whose log says why"],
+		["read-only", "this service cannot do that now: tell its operator, whose log says why"],
 	] as const) {
 		const busy = await fail(new StoreBusy(code, 7, "a word for the log"));
 		assert.equal([busy.headers.get("Retry-After"), (await receiptOf(busy)).errors], ["7", [text]]);

@@ -100,8 +100,7 @@ test("a name in one language only", () => {
 
 test("services of version 2.0", () => {
 	const fr: LangNode = { service_type: "esriTile", service_url: "https://h.example/t/MapServer" };
-	const numbered =
-		"must not end with the number of one layer: layers of a whole service are named by scrape_only";
+	const numbered = "must not end with the number of one layer: scrape_only names layers";
 	for (const [service_type, path, ...texts] of [
 		["esriMapServer", "MapServer"],
 		["esriMapServer", "MapServer/3", numbered],
