@@ -1,4 +1,6 @@
 import { readFile } from "node:fs/promises";
+import { parseSmallkey, smallkeyRule } from "../registry/smallkey.ts";
+import { utf8Of } from "../store/files/files.ts";
 import {
 	explain,
 	findSecret,
@@ -11,6 +13,20 @@ import {
 import { removeMany } from "./send/send-batch.ts";
 import { createRun } from "./terminal/command-line.ts";
 
+/**
+ * Smallkeys with white space or commas between them, also in UTF-16, as PowerShell writes it.
+ * @throws {Error} that names the first invalid smallkey
+ */
+async function readKeys(path: string): Promise<string[]> {
+	const keys =
+		utf8Of(await readFile(path))
+			.toString()
+			.match(/[^\s,]+/g) ?? [];
+	const wrong = keys.find((key) => parseSmallkey(key) === null);
+	if (wrong === undefined) return keys;
+	throw new Error(`${path}: a smallkey ${smallkeyRule}, not ${JSON.stringify(wrong.slice(0, 80))}`);
+}
+
 export const put = createRun("put", async ({ read, environment, io }) => {
 	const [options, smallkey, file] = await read((line) =>
 		requestLine(line)
@@ -22,13 +38,16 @@ export const put = createRun("put", async ({ read, environment, io }) => {
 });
 
 export const remove = createRun("remove", async ({ read, environment, io }) => {
-	const [options, [smallkey, ...others]] = await read((line) =>
-		requestOptions(line.argument("<smallkey...>", "the layers")).option(...ifMatchOption),
+	const [{ file, ...options }, keys] = await read((line) =>
+		requestOptions(line.argument("[smallkey...]", "the layers"))
+			.option("--file <file>", "a file of smallkeys with spaces, commas or lines between them")
+			.option(...ifMatchOption),
 	);
-	if (smallkey === undefined) throw new Error("smallkey: is needed");
+	const [smallkey, ...others] = new Set([...keys, ...(file === undefined ? [] : await readKeys(file))]);
+	if (smallkey === undefined) throw new Error("smallkey: is needed, or --file with smallkeys");
 	if (others.length > 0) {
 		if (options.ifMatch !== undefined) throw new Error("--if-match: with one smallkey");
-		return removeMany([...new Set([smallkey, ...others])], options, environment, io);
+		return removeMany([smallkey, ...others], options, environment, io);
 	}
 	const request = { ...options, method: "DELETE", smallkey, body: new Uint8Array(0) };
 	return sendRequest(request, environment, io);

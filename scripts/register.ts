@@ -11,6 +11,7 @@ import { folderOf, isOtherFile } from "../registry/smallkey.ts";
 import { textsOf } from "../registry/texts.ts";
 import { counted, plain } from "../registry/untrusted-text.ts";
 import { type Commit, isRefusal, type Meta, type Store } from "../store/store.ts";
+import { printComparison } from "./send/others.ts";
 import { registerMany } from "./send/send-batch.ts";
 import {
 	createRun,
@@ -31,6 +32,8 @@ export const register = createRun("register", async ({ read, environment, io }) 
 	const [options, folder] = await read((line) =>
 		line
 			.argument("<dir>", "a folder of <smallkey>.json, or of <ab>/<smallkey>.json as in layers/")
+			.option("--dry-run", "only list what would be added, changed and removed", false)
+			.option("--partial", "leave wrong files out, and end with 1; nothing is removed", false)
 			.option("--review-name <name>", "for a reviewer: all of this name are one review", parseReviewName)
 			.option("--url <url>", "send them, signed, to the service with its base path", parseUrl)
 			.option("--sender <id>", "who signs, or who the commit names as its author (operator)", parseSenderId)
@@ -38,19 +41,22 @@ export const register = createRun("register", async ({ read, environment, io }) 
 			.option("--remove-at-most <n>", "instead of 10, or a tenth of those that match (or 2)", parseCount)
 			.option("--owned <glob...>", "the smallkeys that --remove-others may remove, such as 'nrcan-*'")
 			.option("--yes", "with --remove-others: do not ask", false)
-			.option("--json", "with --url: print the result as JSON", false)
+			.option("--json", "with --url or --dry-run: print the result as JSON", false)
 			.addHelpText("after", registerHelp),
 	);
-	const { url, removeOthers, owned = [], yes, removeAtMost: maxRemoved, json } = options;
-	if (!url && (removeOthers || json)) throw new Error("--remove-others, --json: are for --url");
+	const { url, partial, dryRun, removeOthers, owned = [], yes, removeAtMost: maxRemoved, json } = options;
+	if (!url && (removeOthers || (json && !dryRun))) throw new Error("--remove-others, --json: are for --url");
 	if (removeOthers !== owned.length > 0)
 		throw new Error("--remove-others: needs --owned with globs of your smallkeys, and --owned needs it");
 	const { registrations, problems } = await readBatch(folder);
-	if (problems.length > 0) throw nothingWritten(problems, io);
-	const others = removeOthers ? { owned, yes, maxRemoved } : null;
-	if (url) return registerMany(registrations, { ...options, url }, others, environment, io);
-	const { sender = "operator", reviewName } = options;
-	return registerInStore(registrations, { sender, reviewName }, environment, io);
+	const isComplete = problems.length === 0;
+	if (!isComplete && !partial) throw nothingWritten(problems, io);
+	for (const problem of problems) io.warn(plain(problem));
+	const others = removeOthers ? { owned, yes, maxRemoved, isComplete } : null;
+	const code = url
+		? await registerMany(registrations, { ...options, url }, others, environment, io)
+		: await registerInStore(registrations, options, environment, io);
+	return isComplete ? code : Math.max(code, exitCodes.wrong);
 });
 
 function nothingWritten(problems: readonly string[], io: Io): WrongError {
@@ -59,18 +65,23 @@ function nothingWritten(problems: readonly string[], io: Io): WrongError {
 }
 
 interface BatchOptions {
-	sender: string;
+	sender?: string | undefined;
 	reviewName?: string | undefined;
 }
 
 async function registerInStore(
 	registrations: ReadonlyMap<string, Registration>,
-	options: BatchOptions,
+	options: BatchOptions & { dryRun: boolean; json: boolean },
 	environment: Environment,
 	io: Io,
 ): Promise<number> {
 	const { store, place, close } = await openStore(readConfiguration(environment));
 	try {
+		if (options.dryRun) {
+			const idOf = async (smallkey: string) => (await store.ids(smallkey))?.registration ?? null;
+			await printComparison(registrations, idOf, [], { ...options, io });
+			return exitCodes.done;
+		}
 		const outcome = await storeBatch(store, registrations, { ...options, time: io.now().getTime() });
 		if (isRefusal(outcome)) throw nothingWritten(outcome.errors, io);
 		const { changed, commit } = outcome;
@@ -120,7 +131,7 @@ export async function readBatch(folder: string) {
 export async function storeBatch(
 	store: Store,
 	registrations: ReadonlyMap<string, Registration>,
-	{ sender, time, reviewName }: BatchOptions & { time: number },
+	{ sender = "operator", time, reviewName }: BatchOptions & { time: number },
 ): Promise<{ changed: number; commit: Commit } | { errors: string[] }> {
 	let changed = 0;
 	const subject = `register a batch of ${counted(registrations.size, "layer")}`;

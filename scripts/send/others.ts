@@ -1,14 +1,18 @@
 import pMap from "p-map";
-import { WrongError } from "../../api/configuration.ts";
-import { askService } from "../../api/service/net/ask.ts";
+import { type Io, WrongError } from "../../api/configuration.ts";
+import { askService, errorsOf } from "../../api/service/net/ask.ts";
+import { canonicalText, type Registration } from "../../registry/registration.ts";
 import { matchesGlob } from "../../registry/sender.ts";
 import { parseSmallkey } from "../../registry/smallkey.ts";
-import { counted } from "../../registry/untrusted-text.ts";
+import { counted, plain, tryJson } from "../../registry/untrusted-text.ts";
 import { manifestPath, parseChunk, parseManifest } from "../../site/data/entries.ts";
+import { blobId } from "../../store/hashes.ts";
 
 export interface RemoveOthers {
 	owned: readonly string[];
 	yes: boolean;
+	/** Whether all files of the folder are right: else nothing is removed. */
+	isComplete: boolean;
 	maxRemoved: number | undefined;
 }
 
@@ -52,4 +56,39 @@ export async function readOthers(url: string, kept: ReadonlySet<string>, owned: 
 		(key) => parseSmallkey(key) !== null && owned.some((glob) => matchesGlob(glob, key)),
 	);
 	return { keys: matching.filter((key) => !kept.has(key)).sort(), matching: matching.length };
+}
+
+/** The git blob id of a registration, from `/status`. @throws {Error} where the service does not say what it has */
+export async function storedId(url: string, smallkey: string): Promise<string | null> {
+	const address = `${url}/status/${encodeURIComponent(smallkey)}`;
+	const answer = await askService(address, chunkTimeoutMs);
+	const { etag = null } = (tryJson(answer.text) ?? {}) as { etag?: string | null };
+	if (answer.ok) return etag?.slice(1, -1) ?? null;
+	const errors = errorsOf(answer);
+	// With the layers on GitHub, the service does not say which ones it has (`answerStatus` in api/app.ts).
+	if (answer.status === 404 && !errors.some((error) => error.startsWith("status: "))) return null;
+	throw new Error(plain(`${address}: answers ${[answer.status, ...errors].join(": ")}`));
+}
+
+/** Prints what would be added, changed and removed. */
+export async function printComparison(
+	registrations: ReadonlyMap<string, Registration>,
+	idOf: (smallkey: string) => Promise<string | null>,
+	removed: readonly string[],
+	{ json, io }: { json: boolean; io: Pick<Io, "print"> },
+): Promise<void> {
+	const lists = { added: [], changed: [], unchanged: [] } as Record<string, string[]>;
+	const compare = async ([smallkey, registration]: [string, Registration]) => {
+		const id = await idOf(smallkey);
+		const isSame = id === (await blobId(canonicalText(registration)));
+		lists[id === null ? "added" : isSame ? "unchanged" : "changed"]?.push(smallkey);
+	};
+	await pMap(registrations, compare, { concurrency: maxConcurrent });
+	for (const keys of Object.values(lists)) keys.sort();
+	if (json) return io.print(JSON.stringify({ ...lists, removed }));
+	for (const [name, keys] of Object.entries({ ...lists, removed }))
+		io.print(
+			`${keys.length} ${name}${name === "unchanged" || keys.length === 0 ? "" : `: ${keys.join(" ")}`}`,
+		);
+	io.print("nothing was sent");
 }

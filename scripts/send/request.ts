@@ -74,6 +74,8 @@ export async function signWith({ sender, secret }: SenderKey, request: Publisher
 export async function findSecret(id: string | null, environment: Environment, io: Io): Promise<SenderKey> {
 	if (environment.SENDER_SECRET) {
 		if (id === null) throw new Error("--sender: is needed with SENDER_SECRET");
+		if (/[\r\n]$/.test(environment.SENDER_SECRET))
+			throw new Error("SENDER_SECRET: ends with a line break, which is no part of a secret");
 		return { sender: id, secret: environment.SENDER_SECRET };
 	}
 	const place = environment.SENDERS ? "SENDERS" : sendersPath(readConfiguration(environment).dataDir);
@@ -114,6 +116,8 @@ export interface SendResult {
 	code: number;
 	receipt: unknown;
 	lines: string[];
+	/** Of the service, if it refused the request's time; in milliseconds since 1970. */
+	serviceMs?: number | undefined;
 }
 
 export async function sendRequest(
@@ -122,15 +126,32 @@ export async function sendRequest(
 	io: Io,
 ): Promise<number> {
 	const key = await findSecret(request.sender ?? null, environment, io);
-	const { code, lines } = await sendSigned(key, request, io.now());
+	const { code, lines } = await createSend(key, io)(request);
 	for (const line of lines) code === exitCodes.done ? io.print(line) : io.warn(line);
 	return code;
 }
 
-export async function sendSigned(key: SenderKey, request: PublisherRequest, time: Date): Promise<SendResult> {
-	const { method, body, smallkey, ifMatch, reviewName } = request;
-	const { target, headers: signature } = await signWith(key, request, time);
-	const address = new URL(request.url).origin + target;
+/** A service must not make this machine sign requests that are valid next year. */
+const maxClockErrorMs = 86_400_000;
+
+/** After a refused time, it signs with the service's time, also the requests that follow. */
+export function createSend(key: SenderKey, io: Io) {
+	let aheadMs = 0;
+	return async (request: PublisherRequest): Promise<SendResult> => {
+		const send = async () => exchange(await signWith(key, request, new Date(io.now().getTime() + aheadMs)));
+		const result = await send();
+		const differenceMs = (result.serviceMs ?? Number.NaN) - io.now().getTime();
+		if (!(Math.abs(differenceMs) < maxClockErrorMs)) return result;
+		if (aheadMs === 0)
+			io.warn("this machine's clock is not the service's: signed again with the service's time");
+		aheadMs = differenceMs;
+		return send();
+	};
+}
+
+async function exchange(request: SignedRequest): Promise<SendResult> {
+	const { method, body, smallkey, ifMatch, reviewName, headers: signature } = request;
+	const address = new URL(request.url).origin + request.target;
 	const headers = {
 		...signature,
 		"Content-Type": "application/json",
@@ -154,5 +175,7 @@ export async function sendSigned(key: SenderKey, request: PublisherRequest, time
 	const messages = texts.map((text) => `the service: ${plain(text)}`);
 	const isBusy = answer.status >= 500 || answer.status === 429;
 	const code = isBusy ? exitCodes.unable : exitCodes.wrong;
-	return { code, receipt: null, lines: [`${answer.status} from ${address}`, ...messages] };
+	const isLate = answer.status === 401 && errors[0]?.startsWith("TimeStamp: ");
+	const serviceMs = isLate ? Date.parse(answer.date ?? "") : undefined;
+	return { code, receipt: null, serviceMs, lines: [`${answer.status} from ${address}`, ...messages] };
 }

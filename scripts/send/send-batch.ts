@@ -4,8 +4,8 @@ import { type Environment, type Io, WrongError } from "../../api/configuration.t
 import { canonicalText, type Registration } from "../../registry/registration.ts";
 import { counted, firstOf, plain } from "../../registry/untrusted-text.ts";
 import { exitCodes, messageOf } from "../terminal/command-line.ts";
-import { checkRemoval, type RemoveOthers, readOthers } from "./others.ts";
-import { findSecret, type SenderKey, type SendResult, sendSigned } from "./request.ts";
+import { checkRemoval, printComparison, type RemoveOthers, readOthers, storedId } from "./others.ts";
+import { createSend, findSecret, type SenderKey, type SendResult } from "./request.ts";
 
 interface ManyOptions {
 	url: string;
@@ -22,14 +22,19 @@ const maxKeys = 100;
  */
 export async function registerMany(
 	registrations: ReadonlyMap<string, Registration>,
-	options: ManyOptions & { json: boolean },
+	options: ManyOptions & { json: boolean; dryRun: boolean },
 	others: RemoveOthers | null,
 	environment: Environment,
 	io: Io,
 ): Promise<number> {
-	const { url, json } = options;
+	const { url, json, dryRun } = options;
 	const removal = others && (await readOthers(url, new Set(registrations.keys()), others.owned));
-	if (removal && others) checkRemoval(removal, others);
+	if (removal && others?.isComplete) checkRemoval(removal, others);
+	if (dryRun) {
+		const idOf = (smallkey: string) => storedId(url, smallkey);
+		await printComparison(registrations, idOf, removal?.keys ?? [], { json, io });
+		return exitCodes.done;
+	}
 	const key = await findSecret(options.sender ?? null, environment, io);
 	// Nothing is removed after an interruption.
 	const interrupted = io.interrupted();
@@ -40,7 +45,8 @@ export async function registerMany(
 	const result = await sendBatch(new Map(bodies), options, key, sameIo);
 	const code = codeOf(result);
 	if (!json) printRegistered(result, url, io);
-	if (!removal || !others || code !== exitCodes.done || interrupted.aborted) {
+	const mayRemove = code === exitCodes.done && others?.isComplete === true && !interrupted.aborted;
+	if (!removal || !others || !mayRemove) {
 		if (json) io.print(JSON.stringify(result));
 		if (removal) io.warn("nothing is removed: not all files of the folder are registered");
 		return code;
@@ -118,6 +124,7 @@ export async function sendBatch(
 	pausesMs = defaultPausesMs,
 ): Promise<BatchResult> {
 	const result: BatchResult = { changed: [], unchanged: [], waiting: [], refused: [], unsent: [] };
+	const sendSigned = createSend(key, io);
 	const interrupted = io.interrupted();
 	const stop = new AbortController();
 	const ended = AbortSignal.any([interrupted, stop.signal]);
@@ -126,7 +133,7 @@ export async function sendBatch(
 		const method = body ? "PUT" : "DELETE";
 		const change = { method, smallkey, body: body ?? new Uint8Array(0), url, reviewName };
 		try {
-			return await sendSigned(key, change, io.now());
+			return await sendSigned(change);
 		} catch (error) {
 			const lines = [plain(messageOf(error as Error))];
 			return { code: exitCodes.unable, receipt: null, lines };

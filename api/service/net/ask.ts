@@ -18,7 +18,8 @@ export async function askService(
 	try {
 		const answer = await createFetch({ allowPrivate: true, timeoutMs, maxBytes })(address, init);
 		const { ok, status, headers } = answer;
-		return { ok, status, text: await answer.text(), etag: headers.get("ETag") };
+		const [etag, date] = [headers.get("ETag"), headers.get("Date")];
+		return { ok, status, text: await answer.text(), etag, date };
 	} catch (cause) {
 		throw new Error(address, { cause });
 	}

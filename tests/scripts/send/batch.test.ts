@@ -70,6 +70,17 @@ test("a batch with problems names each of them, and stores nothing", async () =>
 	assert.is(await git("rev-parse", "main"), before);
 });
 
+test("--partial stores what is in order, and --dry-run stores nothing", async () => {
+	const before = await git("rev-parse", "main");
+	const files = { "one.json": wmsFile("changed"), "part.json": wmsFile("a"), "three.json": wmsFile("c") };
+	const path = await batch({ ...files, "bad.json": "{}" });
+	const text = "1 added: part\n1 changed: one\n1 unchanged\n0 removed\nnothing was sent\n";
+	await prints(register([path, "--partial", "--dry-run"]), 1, text);
+	assert.is(await git("rev-parse", "main"), before);
+	await prints(register([path, "--partial"]), 1, /^2 registered, 1 stored already/);
+	assert.is(await changed(), "layers/on/one.json\nlayers/pa/part.json");
+});
+
 test("with --review-name the layers wait on a branch, and a second run adds nothing", async () => {
 	const before = await git("rev-parse", "main");
 	const path = await batch({ "five.json": wmsFile("a"), "six.json": wmsFile("b") });

@@ -5,7 +5,9 @@ import { join } from "node:path";
 import { text as textOf } from "node:stream/consumers";
 import * as assert from "uvu/assert";
 import { sign } from "../../../api/senders.ts";
+import { canonicalText } from "../../../registry/registration.ts";
 import { indexVersion } from "../../../site/data/entries.ts";
+import { blobId } from "../../../store/hashes.ts";
 import { manual, noon } from "../../helpers/local.ts";
 import { type Ended, exits, prints, runScript, warns } from "../../helpers/process.ts";
 import { answering, freshSuite, temporaryFolder, writeFiles } from "../../helpers/world.ts";
@@ -114,7 +116,7 @@ test("register --url sends a folder, each layer signed, and lists what became of
 	});
 });
 
-test("remove takes several layers", async (scene) => {
+test("remove takes several layers, and a file of them", async (scene) => {
 	scene.answer = ({ url = "" }) => {
 		if (url.endsWith("/one")) return { status: 202, text: '{"changed":true,"branch":"register/one"}' };
 		if (url.endsWith("/three")) return { status: 404, text: '{"errors":["not there"]}' };
@@ -129,6 +131,15 @@ test("remove takes several layers", async (scene) => {
 	const removals = ["four", "one", "three", "two"].map((key) => `DELETE /base/register/${key}`);
 	assert.equal(sent(scene), removals);
 	await exits(run(scene, "remove", []), 2);
+	scene.requests = [];
+	const file = join(scene.folder, "keys.txt");
+	await writeFile(file, Buffer.from("\ufefftwo\r\nfour\r\n", "utf16le"));
+	await exits(run(scene, "remove", ["--file", file]), 0);
+	assert.equal(sent(scene), ["DELETE /base/register/four", "DELETE /base/register/two"]);
+	scene.requests = [];
+	await writeFile(file, "two b/c");
+	await warns(run(scene, "remove", ["one", "--file", file]), 2, "keys.txt: a smallkey must be 1 to 64 of");
+	assert.equal(sent(scene), []);
 });
 
 /** A service whose catalogue has chunks of smallkeys. */
@@ -206,6 +217,62 @@ test("register --remove-others removes few layers only, or as many as --remove-a
 	scene.answer = catalogueOf(keysOf(3));
 	const enough = [empty, ...removal, "--remove-at-most", "3"];
 	await prints(run(scene, "register", enough), 0, "removed: mine-0 mine-1 mine-2");
+});
+
+test("register --partial sends the files that are in order, names the others, and removes nothing", async (scene) => {
+	const batch = writeBatch(scene.folder, ["mine-1", "mine-5"]);
+	await writeFile(join(batch, "bad.json"), "{}");
+	for (const name of [".DS_Store", "._wells.json", "Thumbs.db"]) await writeFile(join(batch, name), "\0");
+	scene.answer = answerWithCatalogue;
+	const words = [batch, "--partial", "--remove-others", "--owned", "mine-*", "--yes"];
+	const { stdout, stderr } = await exits(run(scene, "register", words), 1);
+	assert.match(stdout, "2 changed, 0 as they were, of 2 layers");
+	assert.match(stderr, /bad\.json: \/version: is missing[\s\S]*\nnothing is removed/);
+	assert.not.match(stderr, /DS_Store|_wells|Thumbs/);
+	const writes = sent(scene).filter((line) => !line.startsWith("GET "));
+	assert.equal(writes, ["PUT /base/register/mine-1", "PUT /base/register/mine-5"]);
+});
+
+test("register --dry-run lists what would change, and sends nothing", async (scene) => {
+	const batch = writeBatch(scene.folder, ["mine-1", "mine-2", "new"]);
+	const stored = `"${await blobId(canonicalText(JSON.parse(manual)))}"`;
+	scene.answer = (request) => {
+		const { url = "" } = request;
+		if (url.endsWith("/status/new")) return { status: 404, text: '{"errors":["smallkey: is not there"]}' };
+		if (!url.includes("/status/")) return answerWithCatalogue(request);
+		return { status: 200, text: JSON.stringify({ etag: url.endsWith("/mine-1") ? stored : '"0"' }) };
+	};
+	const words = [batch, "--dry-run", "--remove-others", "--owned", "mine-*"];
+	const text = "1 added: new\n1 changed: mine-2\n1 unchanged\n1 removed: mine-3\nnothing was sent\n";
+	await prints(run(scene, "register", words, {}), 0, text);
+	const asJson = await exits(run(scene, "register", [...words, "--json"], {}), 0);
+	const lists = { added: ["new"], changed: ["mine-2"], unchanged: ["mine-1"], removed: ["mine-3"] };
+	assert.equal(JSON.parse(asJson.stdout), lists);
+	scene.answer = { status: 404, text: '{"errors":["status: the layers are elsewhere"]}' };
+	await warns(run(scene, "register", [batch, "--dry-run"], {}), 2, "404: status: the layers are elsewhere");
+	assert.not.match(sent(scene).join(), /PUT|DELETE/);
+});
+
+test("a request whose time the service refuses is signed once more, with the service's time", async (scene) => {
+	let aheadMs = 600_000;
+	scene.respond = async (request, response) => {
+		scene.requests.push({ request, body: await textOf(request) });
+		const serviceMs = noon + aheadMs;
+		response.setHeader("Date", new Date(serviceMs).toUTCString());
+		const isTimely = Math.abs(Date.parse(String(request.headers.timestamp)) - serviceMs) < 120_000;
+		if (isTimely) response.writeHead(201).end('{"smallkey":"my-layer"}');
+		else response.writeHead(401).end('{"errors":["TimeStamp: must be another"]}');
+	};
+	const { stderr } = await exits(put(scene), 0);
+	assert.match(stderr, "signed again with the service's time");
+	const times = scene.requests.map(({ request }) => request.headers.timestamp);
+	assert.equal(times, [timestamp, new Date(noon + aheadMs).toISOString()]);
+	const batch = await exits(run(scene, "register", [writeBatch(scene.folder, ["a", "b", "c"])]), 0);
+	assert.match(batch.stdout, "3 changed");
+	aheadMs = 90_000_000;
+	scene.requests = [];
+	await warns(put(scene), 1, "TimeStamp: must be another");
+	assert.is(scene.requests.length, 1, "not for a time that is days away");
 });
 
 test("register removes nothing after an interruption, even if all was sent before it", async (scene) => {
@@ -360,6 +427,7 @@ test("the secret comes from SENDERS, the senders file, or a person; else the mes
 		[{ DATA_DIR: folder }, ["--sender", "jstest"], "has no sender jstest; set SENDER_SECRET, or DATA"],
 		[{ DATA_DIR: join(folder, "none") }, [], "senders.json: is not there; set SENDER_SECRET"],
 		[{ SENDER_SECRET: secret }, [], "--sender: is needed with SENDER_SECRET"],
+		[{ SENDER_SECRET: `${secret}\n` }, ["--sender", "jstest"], "SENDER_SECRET: ends with a line break"],
 	] as const)
 		await warns(runScript("sign", [...words, ...more], env, { now }), 2, reason);
 	assert.is(await readFile(join(folder, "senders.json"), "utf8"), '{"other":"other secret"}');
