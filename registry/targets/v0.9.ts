@@ -79,23 +79,25 @@ function featureNode(layer: LayerFacts, spelling: Spelling): object {
 	};
 }
 
+export type Symbology = ReturnType<typeof symbologyOf>;
+
 const genericSymbology = { type: "simple", imageUrl: genericImage, label: "" };
 
 /** The viewer throws on any other type, and needs an `imageUrl` in every entry. */
-function symbologyOf(renderer: Renderer, { classValue }: Spelling): object {
-	if (renderer.type === "simple") return { type: "simple", ...drawn(renderer) };
+function symbologyOf(renderer: Renderer, { classValue }: Spelling) {
+	if (renderer.type === "simple") return { type: "simple" as const, ...drawn(renderer) };
 	const { default: fallback } = renderer;
 	const defaults = fallback ? { defaultImageUrl: fallback.image, label: escapeMarkup(fallback.label) } : {};
 	if (renderer.type === "breaks") {
 		const rangeMaps = renderer.classes.map((item) => ({ maxValue: item.max, ...drawn(item) }));
-		return { type: "classBreaks", field: renderer.field, minValue: renderer.min, rangeMaps, ...defaults };
+		return { type: "classBreaks" as const, field: renderer.field, minValue: renderer.min, rangeMaps, ...defaults };
 	}
 	const [field1, field2, field3] = renderer.fields;
 	const valueMaps = renderer.classes.map((item) => ({ value: classValue(item.value), ...drawn(item) }));
-	return { type: "uniqueValue", field1, field2, field3, valueMaps, ...defaults };
+	return { type: "uniqueValue" as const, field1, field2, field3, valueMaps, ...defaults };
 }
 
-function drawn({ image, label }: Drawing): object {
+function drawn({ image, label }: Drawing) {
 	return { imageUrl: image, label: escapeMarkup(label) };
 }
 

@@ -38,7 +38,6 @@ export async function makeAssets(look: CatalogueOptions["look"]) {
 		if (!asset) throw new Error(`the bundle has no ${name}`);
 		return asset;
 	};
-	const land = await readFile(join(root, "site/map/land.svg"), "utf8");
 	const assets = {
 		script: pathOf("main"),
 		choose: pathOf("choose"),
@@ -50,8 +49,7 @@ export async function makeAssets(look: CatalogueOptions["look"]) {
 		/** Further scripts of a layer's page. */
 		layerImports: [pathOf("layer-view"), ...importsOf(pathOf("layer-view"), outputs)],
 		icon: add("icon", "svg", iconSvg),
-		landLight: add("land-light", "svg", land),
-		landDark: add("land-dark", "svg", land.replace('class="light"', 'class="dark"')),
+		land: add("land", "svg", await readFile(join(root, "site/map/land.svg"), "utf8")),
 		theme: look.theme === "" ? null : add("theme", "css", look.theme),
 		signature: signature && { ...signature, path: add("signature", "svg", look.signature) },
 	};

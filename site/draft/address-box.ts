@@ -19,7 +19,7 @@ type NamedLayer = Pick<ServiceLayer, "name" | "title">;
 
 /** Null if there is none. Services ignore parameters that they do not know, so a twin by a parameter alone needs another title. */
 async function findTwin(service: Service, layer: ServiceLayer, from: Lang): Promise<Twin | null> {
-	for (const url of twinAddresses(service.url, from, service.languages).slice(0, maxTwins)) {
+	for (const url of twinAddresses(service.url, from).slice(0, maxTwins)) {
 		const chosen = service.kind === "feature" ? layer.name : "";
 		const other = await orFailure(readService({ kind: service.kind, url, chosen }));
 		const match = other instanceof ServiceFailed ? null : sameLayer(service, other, layer, from);
@@ -34,17 +34,14 @@ async function findTwin(service: Service, layer: ServiceLayer, from: Lang): Prom
 function sameLayer(service: Service, other: Service, layer: ServiceLayer, from: Lang): ServiceLayer | null {
 	const place = service.layers.length === other.layers.length ? service.layers.indexOf(layer) : -1;
 	const twin = firstNamed(other, [layer.name, ...twinTexts(layer.name, from)]) ?? other.layers[place];
-	return twin?.geometry === layer.geometry ? twin : null;
+	return twin && twin.geometry === layer.geometry ? twin : null;
 }
 
 function firstNamed({ layers }: Service, names: readonly string[]): ServiceLayer | null {
 	return names.flatMap((name) => layers.find((candidate) => candidate.name === name) ?? [])[0] ?? null;
 }
 
-export function createAddressBox(
-	choose: (registration: string, title: string | undefined) => void,
-	open: (text: string) => void,
-) {
+export function createAddressBox(choose: (registration: string) => void, open: (text: string) => void) {
 	let text = "";
 	let service: Service | null = null;
 	let chosenName = "";
@@ -139,7 +136,7 @@ export function createAddressBox(
 		const other = second ? nodeOf(second.url, second.layer) : { ...node, service_name: undefined };
 		const [en, fr] = langOf(url) === "en" ? [node, other] : [other, node];
 		const document = { version: "1.0.0", payload_type: kind, en, fr };
-		choose(`${JSON.stringify(document, null, 2)}\n`, en.service_name ?? fr.service_name);
+		choose(`${JSON.stringify(document, null, 2)}\n`);
 	}
 
 	return { content };

@@ -5,12 +5,11 @@ import { canonicalText, maxRegistrationBytes } from "../../registry/registration
 import { parseSmallkey } from "../../registry/smallkey.ts";
 import { debounce, field, warning } from "../page/dom.ts";
 import { type Drawables, type MapPanel, mapPanel } from "../page/drawables.ts";
-import { lang, refresh, type View } from "../page/page.ts";
+import { refresh, type View } from "../page/page.ts";
 import { catalogue } from "../search/loaded-catalogue.ts";
 import { createAddressBox } from "./address-box.ts";
 import { checkDraft, draftDrawable, draftFragments, draftResult, t, verdict } from "./check.ts";
 import { draftForm } from "./form.ts";
-import { newKeyProblem, proposeKey } from "./proposals.ts";
 import { createRegisterPanel } from "./register-panel.ts";
 
 const pauseMs = 250;
@@ -33,8 +32,6 @@ const empty = `{
 
 export function openDraftView(signal: AbortSignal): View {
 	let key = "";
-	/** Another proposal replaces it, but not a typed key. */
-	let proposed = "";
 	let text = "";
 	/** Ids of the fields that were left: only their problems are shown. `text`: all problems. */
 	const left = new Set<string>();
@@ -118,14 +115,9 @@ export function openDraftView(signal: AbortSignal): View {
 		return checked.problems.filter(({ pointer }) => left.has(pointer.slice(1).replace("/", "-")));
 	}
 
-	async function fill(registration: string, title = ""): Promise<void> {
+	function fill(registration: string): void {
 		left.delete("text");
 		setText(registration);
-		if (title === "" || key !== proposed) return;
-		const free = await proposeKey(title, isTaken);
-		if (free === null || signal.aborted) return;
-		[key, proposed] = [free, free];
-		void change();
 	}
 
 	function open(registration: string): void {
@@ -180,16 +172,11 @@ export function openDraftView(signal: AbortSignal): View {
 
 	async function judgeKey(serial: number): Promise<void> {
 		const smallkey = parseSmallkey(key);
-		const isKnown = smallkey !== null && (await isTaken(smallkey));
+		const isKnown = smallkey !== null && (await catalogue.find(smallkey).catch(() => null)) !== null;
 		if (serial !== lastSerial) return;
-		if (smallkey === null) keyNote = t("key-rule");
-		else keyNote = isKnown ? t("key-taken") : (newKeyProblem(smallkey, lang) ?? t("key-free"));
+		keyNote = t(smallkey === null ? "key-rule" : isKnown ? "key-taken" : "key-free");
 		refresh();
 	}
 
 	return { title: t("try-draft"), content };
-}
-
-async function isTaken(smallkey: string): Promise<boolean> {
-	return (await catalogue.find(smallkey).catch(() => null)) !== null;
 }

@@ -1,7 +1,5 @@
 import { arcgisPath, operationOf } from "../../registry/addresses.ts";
-import { judgeKey, type Lang, otherLang } from "../../registry/smallkey.ts";
-import { textIn, textOf } from "../../registry/texts.ts";
-import { fold, isStopWord } from "../search/words.ts";
+import { type Lang, otherLang } from "../../registry/smallkey.ts";
 
 type Spelling = readonly [en: string, fr: string];
 
@@ -53,20 +51,14 @@ export function twinTexts(text: string, from: Lang): string[] {
 	return [...twins].filter((twin) => twin !== text);
 }
 
-/** The likeliest first. @param languages codes of the service's languages, as its capabilities name them */
-export function twinAddresses(address: string, from: Lang, languages: readonly string[] = []): string[] {
+/** The likeliest first. */
+export function twinAddresses(address: string, from: Lang): string[] {
 	const twins = twinTexts(address, from);
-	const other = otherLang[from];
-	const addWith = (name: string, value: string) => {
-		const url = new URL(address);
-		url.searchParams.set(name, value);
-		twins.push(url.href);
-	};
-	const code = languages.find((code) => code.toLowerCase().startsWith(other));
-	if (code !== undefined) addWith("language", code);
+	if (twins.length > 0) return twins;
 	// Many services choose a language by this parameter.
-	if (twins.length === 0) addWith("lang", other);
-	return twins;
+	const url = new URL(address);
+	url.searchParams.set("lang", otherLang[from]);
+	return [url.href];
 }
 
 export interface ServiceAddress {
@@ -102,29 +94,4 @@ export function parseServiceAddress(text: string): ServiceAddress | null {
 	address.hash = "";
 	// A comma separates several layers; a registration has one.
 	return { kind, url: address.href, chosen: kind === "wms" && chosen.includes(",") ? "" : chosen };
-}
-
-const maxWords = 3;
-const maxLength = 32;
-const maxTries = 20;
-
-/** A free smallkey of the first words of a title; null if none is free. */
-export async function proposeKey(
-	title: string,
-	isTaken: (smallkey: string) => Promise<boolean>,
-): Promise<string | null> {
-	const words = fold(title).match(/[a-z0-9]+/g) ?? [];
-	// A single letter is a name here, as in "Zone C", but for `d` and `l`, the elided articles of French.
-	const meaningful = words.filter((word) => /^[cjmnst]$/.test(word) || !isStopWord(word)).slice(0, maxWords);
-	const name = (meaningful.length > 0 ? meaningful.join("-") : "layer").slice(0, maxLength).replace(/-$/, "");
-	for (let number = 1; number <= maxTries; number += 1) {
-		const smallkey = number === 1 ? name : `${name}-${number}`;
-		if (!newKeyProblem(smallkey, "en") && !(await isTaken(smallkey))) return smallkey;
-	}
-	return null;
-}
-
-export function newKeyProblem(smallkey: string, lang: Lang): string | null {
-	const rule = judgeKey(smallkey, smallkey, null, () => false);
-	return rule && textIn(lang, textOf(...rule));
 }

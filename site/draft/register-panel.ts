@@ -6,9 +6,6 @@ import { currentState, refresh, root, settings, stateLink } from "../page/page.t
 import { renewCatalogue } from "../search/loaded-catalogue.ts";
 import { problemList, sendSigned, t } from "./check.ts";
 
-/** Time after which the service's catalogue contains a sent registration, in milliseconds. */
-const catalogueDelayMs = 1_500;
-
 const maxAddressLength = 7_500;
 
 export function createRegisterPanel() {
@@ -73,8 +70,6 @@ function answerContent(
 	if (status < 200 || status >= 300)
 		return html`<p class="bad">${t("refused", status)}</p>${problemList(errors)}`;
 	renewCatalogue();
-	// The fragments are published at once, the catalogue within a second.
-	setTimeout(() => renewCatalogue(), catalogueDelayMs);
 	const state = { ...currentState(), page: "layers" as const, layer: smallkey };
 	const next = isReviewed ? t("needs-review") : stateLink(state, t("open-layer"));
 	return html`<p class="good">${t("accepted", status)}</p>

@@ -50,7 +50,7 @@ export function openBaseMap(target: HTMLElement, signal: AbortSignal) {
 		],
 	});
 	signal.addEventListener("abort", () => map.setTarget(undefined));
-	void addBackground(map, signal);
+	void addBackground(map);
 	return {
 		map,
 		view,
@@ -66,10 +66,10 @@ function isDrag({ originalEvent, activePointers }: MapBrowserEvent): boolean {
 }
 
 /** Both backgrounds are in EPSG:3978; other maps reproject them. */
-async function addBackground(map: OlMap, signal: AbortSignal): Promise<void> {
+async function addBackground(map: OlMap): Promise<void> {
 	if (settings.mapWkid !== 3978) await registerProjections(settings.mapWkid);
 	const { baseMap } = settings;
-	map.getLayers().insertAt(0, baseMap === "" ? landLayer(signal) : tileLayer(baseMap));
+	map.getLayers().insertAt(0, baseMap === "" ? landLayer() : tileLayer(baseMap));
 }
 
 /** For reprojecting pictures, beside EPSG:3978; only then is the code for it loaded. */
@@ -83,23 +83,14 @@ export async function registerProjections(...wkids: number[]): Promise<void> {
 	register(proj4);
 }
 
-function landLayer(signal: AbortSignal): ImageLayer<ImageStatic> {
-	const dark = matchMedia("(prefers-color-scheme: dark)");
-	const layer = new ImageLayer<ImageStatic>();
-	const show = () => {
-		const source = new ImageStatic({
-			url: dark.matches ? land.dark : land.light,
-			// As in site/map/land.svg.
-			imageExtent: [-6_000_000, -3_600_000, 6_000_000, 6_000_000],
-			projection: projectionOf(3978),
-		});
-		// Without changed(), a map that is not moving does not draw a new picture.
-		source.on("imageloadend", () => layer.changed());
-		layer.setSource(source);
-	};
-	show();
-	dark.addEventListener("change", show, { signal });
-	return layer;
+function landLayer(): ImageLayer<ImageStatic> {
+	const source = new ImageStatic({
+		url: land,
+		// As in site/map/land.svg.
+		imageExtent: [-6_000_000, -3_600_000, 6_000_000, 6_000_000],
+		projection: projectionOf(3978),
+	});
+	return new ImageLayer({ source });
 }
 
 export function mapFrame(

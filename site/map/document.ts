@@ -2,7 +2,7 @@ import { lang, settings } from "../page/page.ts";
 import { capabilitiesAddress } from "../service/address.ts";
 import { readDocument } from "../service/arcgis.ts";
 import { wkidOf } from "../service/boxes.ts";
-import { findLayer, textFor } from "../service/capabilities.ts";
+import { boxOf, findLayer, textFor } from "../service/capabilities.ts";
 import { pictureFactsOf, referencesFor } from "../service/picture.ts";
 import { exceptionIn, NotCapabilities, readCapabilities } from "../service/read-capabilities.ts";
 import type { Drawable } from "./drawable.ts";
@@ -27,11 +27,10 @@ async function askCapabilities(url: string, names: readonly string[], signal?: A
 
 export async function readLayers(url: string, layerName: string) {
 	const capabilities = await askCapabilities(url, [layerName]);
-	const layers = [...capabilities.layers].map(([name, layer]) => {
+	return [...capabilities.layers].map(([name, layer]) => {
 		const title = textFor(layer.title, lang).replace(/\s+/g, " ");
-		return { name, title, geometry: "" };
+		return { name, title, bounds: boxOf(layer, capabilities) };
 	});
-	return { layers, languages: capabilities.languages };
 }
 
 /** For a service that refused the usual request; null if the capabilities do not list the layer. */

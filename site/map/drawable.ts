@@ -1,32 +1,6 @@
 import { genericImage } from "../../registry/generic.ts";
 import type { TargetName } from "../../registry/targets/facts.ts";
-
-export interface LayerSymbol {
-	imageUrl: string;
-	label: string;
-}
-
-interface OtherSymbol {
-	defaultImageUrl?: string;
-	label?: string;
-}
-
-/** In the form of fragments for RAMP 4.0 to 5.5. */
-export type Symbology =
-	| ({ type: "simple" } & LayerSymbol)
-	| ({
-			type: "uniqueValue";
-			field1: string;
-			field2?: string;
-			field3?: string;
-			valueMaps: (LayerSymbol & { value: string | number | null })[];
-	  } & OtherSymbol)
-	| ({
-			type: "classBreaks";
-			field: string;
-			minValue: number;
-			rangeMaps: (LayerSymbol & { maxValue: number })[];
-	  } & OtherSymbol);
+import type { Symbology } from "../../registry/targets/v0.9.ts";
 
 /** xmin, ymin, xmax, ymax in the map's spatial reference. */
 export type Box = [number, number, number, number];

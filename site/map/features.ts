@@ -8,9 +8,10 @@ import Fill from "ol/style/Fill.js";
 import Icon from "ol/style/Icon.js";
 import Stroke from "ol/style/Stroke.js";
 import Style from "ol/style/Style.js";
+import type { Symbology } from "../../registry/targets/v0.9.ts";
 import { settings, t } from "../page/page.ts";
 import { documentAddress } from "../service/arcgis.ts";
-import type { Box, Drawable, LayerSymbol, Symbology } from "./drawable.ts";
+import type { Box, Drawable } from "./drawable.ts";
 import { askJson } from "./service-request.ts";
 
 const maxFeatures = 1_000;
@@ -85,7 +86,7 @@ function styleOf(symbology: Symbology | null, changed: () => void) {
 	};
 }
 
-type Classes = Exclude<Symbology, { type: "simple" }>;
+type LayerSymbol = Pick<Extract<Symbology, { type: "simple" }>, "imageUrl" | "label">;
 
 /** As in RAMP 4.0: values are compared with their types: 1 is not "1". Values of several fields are joined. */
 function symbolOf(symbology: Symbology, attributes: Record<string, unknown>): LayerSymbol | null {
@@ -99,11 +100,11 @@ function symbolOf(symbology: Symbology, attributes: Record<string, unknown>): La
 	const { field1, field2, field3, valueMaps } = symbology;
 	const values = [field1, field2, field3].flatMap((field) => (field ? [attributes[field]] : []));
 	// RAMP writes "null" for a missing value.
-	const value = values.length === 1 ? attributes[field1] : values.map(String).join(", ");
+	const value = values.length === 1 ? values[0] : values.map(String).join(", ");
 	return valueMaps.find((map) => map.value === value) ?? rest(symbology);
 }
 
-function rest({ defaultImageUrl, label = "" }: Classes): LayerSymbol | null {
+function rest({ defaultImageUrl, label = "" }: Exclude<Symbology, LayerSymbol>): LayerSymbol | null {
 	return defaultImageUrl ? { imageUrl: defaultImageUrl, label } : null;
 }
 

@@ -34,7 +34,7 @@ function addressOf(path: string): URL {
 	return new URL(path, root);
 }
 
-export const land = { light: addressOf(data.landLight).href, dark: addressOf(data.landDark).href };
+export const land = addressOf(data.land).href;
 
 export const workerAddress = addressOf(data.worker);
 

@@ -36,7 +36,7 @@ function withText(texts: Texts, element: XmlElement, maxLength?: number): Texts 
 }
 
 /** Unless the list has the text already, or is full. */
-export function withEntry(list: readonly string[], text: string, maxLength = maxListed): readonly string[] {
+function withEntry(list: readonly string[], text: string, maxLength = maxListed): readonly string[] {
 	const value = text.trim().slice(0, maxTextLength);
 	return value === "" || list.length >= maxLength || list.includes(value) ? list : [...list, copied(value)];
 }

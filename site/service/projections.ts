@@ -1,3 +1,4 @@
+import { applyTransform, boundingExtent } from "ol/extent.js";
 import proj4 from "proj4";
 import type { Extent } from "../../registry/generic.ts";
 
@@ -43,10 +44,14 @@ export function projectionOf(wkid: number): string | null {
 	return definitions.get(wkid) ?? null;
 }
 
-type Point = [number, number];
+type Point = [x: number, y: number];
+
+interface Converter {
+	forward(point: Point): Point;
+}
 
 /** By their two definitions: a converter is slow to make. Services have their own definitions, too. */
-const converters = new Map<string, { forward(point: Point): Point }>();
+const converters = new Map<string, Converter>();
 const maxConverters = 200;
 
 /** Points on each side of a rectangle, since a straight side becomes a curve. */
@@ -75,15 +80,22 @@ export interface Area {
 export function onMap({ box, definition }: Area, mapWkid: number): Extent | null {
 	const target = projectionOf(mapWkid);
 	if (!target) return null;
-	if (definition === target) return extentOf(edgeOf(box), mapWkid);
+	const { xmin, ymin, xmax, ymax } = box;
+	const sides = boundingExtent([
+		[xmin, ymin],
+		[xmax, ymax],
+	]);
+	if (definition === target) return extentOf(sides, mapWkid);
 	const name = `${definition} ${target}`;
 	try {
-		const converter = converters.get(name) ?? proj4(definition, target);
+		const converter: Converter = converters.get(name) ?? proj4(definition, target);
 		if (converters.size < maxConverters) converters.set(name, converter);
-		return extentOf(
-			edgeOf(box).map((point) => converter.forward(point)),
-			mapWkid,
-		);
+		const project = (points: number[]) => {
+			for (let at = 0; at < points.length; at += 2)
+				points.splice(at, 2, ...converter.forward(points.slice(at, at + 2) as Point));
+			return points;
+		};
+		return extentOf(applyTransform(sides, project, undefined, steps), mapWkid);
 	} catch {
 		// proj4 refuses a point, such as a latitude past the pole, or a definition.
 		return null;
@@ -114,27 +126,12 @@ export function degreesOf(west: number, south: number, east: number, north: numb
 	return [down(left), down(low), up(right), up(high)];
 }
 
-function edgeOf({ xmin, ymin, xmax, ymax }: Box): Point[] {
-	const points: Point[] = [];
-	for (let step = 0; step <= steps; step += 1) {
-		const x = xmin + ((xmax - xmin) * step) / steps;
-		const y = ymin + ((ymax - ymin) * step) / steps;
-		points.push([x, ymin], [x, ymax], [xmin, y], [xmax, y]);
-	}
-	return points;
-}
-
-/** Null where a point is not on the map, such as the far pole of a conic projection. */
-function extentOf(points: Point[], wkid: number): Extent | null {
+/** Null where a side is not on the map, such as the far pole of a conic projection. */
+function extentOf(sides: number[], wkid: number): Extent | null {
 	const [limit, unit] = projectionOf(wkid)?.includes("+proj=longlat") ? [360, 1e6] : [maxMetres, 1];
-	if (points.some((point) => !point.every((number) => Math.abs(number) <= limit))) return null;
-	const xs = points.map(([x]) => x * unit);
-	const ys = points.map(([, y]) => y * unit);
-	return {
-		wkid,
-		xmin: Math.floor(Math.min(...xs)) / unit,
-		ymin: Math.floor(Math.min(...ys)) / unit,
-		xmax: Math.ceil(Math.max(...xs)) / unit,
-		ymax: Math.ceil(Math.max(...ys)) / unit,
-	};
+	if (!sides.every((side) => Math.abs(side) <= limit)) return null;
+	const [xmin = 0, ymin = 0, xmax = 0, ymax = 0] = sides.map((side, at) =>
+		at < 2 ? Math.floor(side * unit) / unit : Math.ceil(side * unit) / unit,
+	);
+	return { wkid, xmin, ymin, xmax, ymax };
 }

@@ -2,7 +2,7 @@ import type { CauseCode } from "../../registry/health.ts";
 import { unionOf } from "./boxes.ts";
 import { Capabilities, CapabilitiesLayer, listedNames, type OgcService, ownBox } from "./capabilities.ts";
 import { BrokenParts, createDecode, type Parts, textsOf, unzipped } from "./decode.ts";
-import { addInnerScales, readMember, withEntry, withFormats } from "./layer-members.ts";
+import { addInnerScales, readMember, withFormats } from "./layer-members.ts";
 import type { Bounds } from "./projections.ts";
 import { createXmlReader, TreeBuilder, UnreadableXml, type XmlElement } from "./xml.ts";
 
@@ -40,7 +40,7 @@ const formatLists = new Map([
 	["GetFeatureInfo", "featureInfoFormats"],
 	["GetLegendGraphic", "legendFormats"],
 ] as const);
-const collected = new Set([...formatLists.keys(), "Language", "ServiceException", "Exception"]);
+const collected = new Set([...formatLists.keys(), "ServiceException", "Exception"]);
 
 /** Elements are compared by local name, in any namespace. @param needed kept however large the document is */
 function createBuilder(service: OgcService, needed: ReadonlySet<string>) {
@@ -123,7 +123,6 @@ function createBuilder(service: OgcService, needed: ReadonlySet<string>) {
 		const formats = (formatLists as ReadonlyMap<string, "pictureFormats">).get(name);
 		if (formats) capabilities[formats] = withFormats(capabilities[formats], element);
 		if (name === "GetMap") capabilities.pictureAddress ||= addressIn(element);
-		if (name === "Language") capabilities.languages = withEntry(capabilities.languages, text);
 		if (read.exception !== "" || !/Exception$/.test(name)) return;
 		// Without a text, the code and the place of the exception.
 		const { code, exceptionCode = code, locator } = attributes;

@@ -144,10 +144,10 @@ export function scriptHead(
 	{ assets, site }: PageSettings,
 	entry: Entry | null = null,
 ): Html {
-	const { landLight, landDark, worker } = assets;
+	const { land, worker } = assets;
 	const texts = lang === "fr" ? assets.french : assets.english;
 	const imports = new Set([...assets.imports, texts, ...(entry ? assets.layerImports : [])]);
-	const data: PageData = { site, root, landLight, landDark, worker, entry };
+	const data: PageData = { site, root, land, worker, entry };
 	return html`<script type="module" src="${root}${assets.script}"></script>
 ${[...imports].map((path) => html`<link rel="modulepreload" href="${root}${path}">\n`)}
 <script type="application/json" id="data">${scriptData(data)}</script>`;

@@ -57,7 +57,7 @@ export interface PageSettings {
 }
 
 /** What the script of a page reads from it, so that no request is needed. */
-export interface PageData extends Pick<Assets, "landLight" | "landDark" | "worker"> {
+export interface PageData extends Pick<Assets, "land" | "worker"> {
 	site: SiteSettings;
 	/** Relative address from the page to the site's root. */
 	root: string;

@@ -131,6 +131,7 @@ test("the address of a layer becomes a draft in two languages, which is signed a
 	const address = `${maps.origin}${service("en")}/3`;
 	await page.locator("#source").fill(address);
 	await page.locator("#source").press("Enter");
+	await page.getByLabel("Smallkey").fill("campgrounds-parks");
 	await page.getByText("The layer in the other language is Campings des parcs").waitFor();
 	await page.getByText("The registration is in order.").waitFor();
 	await isDrawn(page);

@@ -28,7 +28,7 @@ export const pageSettings: PageSettings = {
 			styles: "a/styles.css",
 			icon: "a/icon.svg",
 		},
-		...{ landLight: "l.svg", landDark: "d.svg", worker: "a/worker.js", imports: [], layerImports: [] },
+		...{ land: "l.svg", worker: "a/worker.js", imports: [], layerImports: [] },
 		...{ english: "a/english.js", french: "a/french.js" },
 		...{ theme: null, signature: null },
 	},

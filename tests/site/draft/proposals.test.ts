@@ -1,10 +1,5 @@
 import * as assert from "uvu/assert";
-import {
-	newKeyProblem,
-	parseServiceAddress,
-	proposeKey,
-	twinAddresses,
-} from "../../../site/draft/proposals.ts";
+import { parseServiceAddress, twinAddresses } from "../../../site/draft/proposals.ts";
 import { test } from "../../helpers/suite.ts";
 
 const pairs = [
@@ -64,18 +59,6 @@ test("an address says its kind, its service and its layer, without the parameter
 	const wmsOfArcgis = "https://h.example/arcgis/services/A/MapServer/WMSServer";
 	assert.equal(parsed(wmsOfArcgis), ["wms", wmsOfArcgis, ""]);
 	for (const none of ["", "ftp://h.example/wms", "{}", "https://a b"]) assert.is(parsed(none), null, none);
-});
-
-test("a proposed key is free, made of the title, and one that the service allows", async () => {
-	const isTaken = async (key: string) => key === "national-road-network";
-	const keyOf = (title: string) => proposeKey(title, isTaken);
-	assert.is(await keyOf("The National Road Network of Canada"), "national-road-network-2");
-	assert.is(await proposeKey("Roads", async () => true), null);
-	assert.is(await keyOf("Réseau routier de l’Énergie"), "reseau-routier-energie");
-	assert.is(await keyOf("Zone C de la carte d’eau"), "zone-c-eau");
-	assert.is(await keyOf("Con"), "con-2", "no clone on Windows could check out con");
-	assert.match(newKeyProblem("Con", "fr") ?? "", "Con est un nom que Windows réserve");
-	assert.is(newKeyProblem("roads", "en"), null);
 });
 
 test.run();
