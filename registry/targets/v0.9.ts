@@ -90,7 +90,13 @@ function symbologyOf(renderer: Renderer, { classValue }: Spelling) {
 	const defaults = fallback ? { defaultImageUrl: fallback.image, label: escapeMarkup(fallback.label) } : {};
 	if (renderer.type === "breaks") {
 		const rangeMaps = renderer.classes.map((item) => ({ maxValue: item.max, ...drawn(item) }));
-		return { type: "classBreaks" as const, field: renderer.field, minValue: renderer.min, rangeMaps, ...defaults };
+		return {
+			type: "classBreaks" as const,
+			field: renderer.field,
+			minValue: renderer.min,
+			rangeMaps,
+			...defaults,
+		};
 	}
 	const [field1, field2, field3] = renderer.fields;
 	const valueMaps = renderer.classes.map((item) => ({ value: classValue(item.value), ...drawn(item) }));
