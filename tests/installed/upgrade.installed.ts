@@ -1,35 +1,10 @@
 import * as assert from "uvu/assert";
 import type { Machine } from "./machine.ts";
 import { commandsOf } from "./page.ts";
-import { install, logOfStart, pushOf, type Scene, scenes, untilReady, untilServed } from "./scenes.ts";
+import { install, logOfStart, pushOf, scenes, untilReady, untilServed } from "./scenes.ts";
 
-/** An earlier version, and where its own pages say how it is installed. */
-interface Earlier {
-	commit: string;
-	page: string;
-	heading: string;
-	/** How its sender command adds one. */
-	add: string;
-	/** Further settings of its unit. */
-	dropIn?: string;
-}
-
-const earlier: readonly Earlier[] = [
-	{
-		commit: "66b3297",
-		page: "docs/hosting.md",
-		heading: "**systemd**",
-		add: "sender -- add energy",
-	},
-	{
-		commit: "b5b7f8e",
-		page: "docs/one-machine.md",
-		heading: "## 2. The service, under systemd",
-		add: "sender -- add energy --all-layers",
-		// The filter of its own unit ends the service: it excludes setpriority(2).
-		dropIn: "[Service]\nSystemCallFilter=\nSystemCallFilter=@system-service\nSystemCallFilter=~@privileged\n",
-	},
-];
+/** Version 0.1.0, which its own page installs. */
+const earlier = "66b3297";
 
 const files = "/checkout/tests/fixtures/valid";
 const written = { "wms-all": "wms-all-members", "feature-all": "feature-all-members", manual: "manual" };
@@ -86,20 +61,13 @@ async function assertUpgraded(machine: Machine, before: Answers): Promise<void> 
 	await machine.run(`curl -sf http://127.0.0.1:8080${path} | cmp - /var/lib/fragments/dist${path}`);
 }
 
-/** By its own page, on a machine that may have another version; writes to it in each way. */
-async function installEarlier(
-	machine: Machine,
-	{ commit, page, heading, add, dropIn }: Earlier,
-): Promise<void> {
-	const folder = "/etc/systemd/system/fragments.service.d";
-	const data = "/var/lib/fragments /var/lib/fragments-last-start /tmp/layers";
-	await machine.run(`systemctl disable -q --now fragments || true; rm -rf ${data}; mkdir -p ${folder}`);
-	const packages = `cd /opt/fragments && git checkout -q ${commit} && npm ci --omit=dev`;
+/** By its own page; writes to it in each way. */
+async function installEarlier(machine: Machine): Promise<void> {
+	const packages = `cd /opt/fragments && git checkout -q ${earlier} && npm ci --omit=dev`;
 	await machine.run(packages, { network: "outside" });
-	const lines = commandsOf(page, heading, commit).split("\n");
+	const lines = commandsOf("docs/hosting.md", "**systemd**", earlier).split("\n");
 	const first = lines.findIndex((line) => line.startsWith("install -m 0600"));
 	const last = lines.findIndex((line) => line.includes("systemctl enable --now fragments"));
-	if (dropIn !== undefined) await machine.run(`cat > ${folder}/filter.conf`, { input: dropIn });
 	await machine.run(`cd /opt/fragments; ${lines.slice(first, last + 1).join("\n")}`);
 	await untilServed(machine, "/v0.9/doc/en/airports");
 	// As root, the command of an earlier version takes the senders file from the service.
@@ -107,48 +75,38 @@ async function installEarlier(
 	const npm = `cd /opt/fragments; export DATA_DIR=/var/lib/fragments; ${asService} npm run -s`;
 	for (const [key, file] of Object.entries(written))
 		await machine.run(`${npm} put -- ${key} ${files}/${file}.json`);
-	await machine.run(`${npm} remove -- airports; ${npm} ${add}`);
+	await machine.run(`${npm} remove -- airports; ${npm} sender -- add energy`);
 	const clone = "git clone -q /var/lib/fragments/repository.git /tmp/layers; cd /tmp/layers";
 	const push = pushOf("layers/ma/manual.json", "layers/pu/pushed.json");
 	await machine.run("sudo -u fragments bash -e -s", { input: `${clone}; ${push}` });
 	await untilServed(machine, "/v0.9/doc/en/pushed");
 }
 
-function scenesOf(version: Earlier): Record<string, Scene> {
-	let before: Answers = {};
-	const { commit } = version;
-	return {
-		[`${commit} is installed by its own page, and gets layers, a sender, a removal and a push`]: async (
-			machine,
-		) => {
-			await installEarlier(machine, version);
-			before = await readAll(machine);
-		},
-		[`after the upgrade from ${commit} every layer is served as before`]: async (machine) => {
-			await upgrade(machine, "origin/main");
-			await assertUpgraded(machine, before);
-			const gone = "curl -s -o /dev/null -w '%{http_code}' http://127.0.0.1:8080/v0.9/doc/en/airports";
-			assert.is(await machine.run(gone), "404");
-			const put = `npx fragments put newer ${files}/manual.json --sender energy`;
-			await machine.run(`cd /opt/fragments; export DATA_DIR=/var/lib/fragments; ${put}`);
-		},
-		[`after the way back ${commit} serves every layer as it did, and what was written since`]: async (
-			machine,
-		) => {
-			await upgrade(machine, commit);
-			const { "/v0.9/doc/en/newer": en, "/v0.9/doc/fr/newer": fr, ...others } = await readAll(machine);
-			assert.equal(others, before);
-			assert.ok(en && fr);
-			const put = `npm run -s put -- wms-all ${files}/manual.json`;
-			await machine.run(`cd /opt/fragments; export DATA_DIR=/var/lib/fragments; ${put}`);
-		},
-	};
-}
+let before: Answers = {};
 
 await scenes("Upgrade", {
 	"Debian, Node and the project are installed by the page": async (machine) => {
 		await install(machine);
 		await machine.run("git clone -q /checkout.git /checkout");
 	},
-	...Object.assign({}, ...earlier.map(scenesOf)),
+	"0.1.0 is installed by its own page, and gets layers, a sender, a removal and a push": async (machine) => {
+		await installEarlier(machine);
+		before = await readAll(machine);
+	},
+	"after the upgrade every layer is served as before": async (machine) => {
+		await upgrade(machine, "origin/main");
+		await assertUpgraded(machine, before);
+		const gone = "curl -s -o /dev/null -w '%{http_code}' http://127.0.0.1:8080/v0.9/doc/en/airports";
+		assert.is(await machine.run(gone), "404");
+		const put = `npx fragments put newer ${files}/manual.json --sender energy`;
+		await machine.run(`cd /opt/fragments; export DATA_DIR=/var/lib/fragments; ${put}`);
+	},
+	"after the way back 0.1.0 serves every layer as it did, and what was written since": async (machine) => {
+		await upgrade(machine, earlier);
+		const { "/v0.9/doc/en/newer": en, "/v0.9/doc/fr/newer": fr, ...others } = await readAll(machine);
+		assert.equal(others, before);
+		assert.ok(en && fr);
+		const put = `npm run -s put -- wms-all ${files}/manual.json`;
+		await machine.run(`cd /opt/fragments; export DATA_DIR=/var/lib/fragments; ${put}`);
+	},
 });
