@@ -9,7 +9,7 @@ import { openGitStore } from "../../store/git/git-store.ts";
 import { startTask } from "../../store/git/repository.ts";
 import type { StoreLimits } from "../../store/git/writer.ts";
 import { installHook } from "../../store/hook/install.ts";
-import { type Edit, isRefusal, type Log, type Store } from "../../store/store.ts";
+import type { Edit, Log } from "../../store/store.ts";
 import type { Context } from "../context.ts";
 import { serviceLog } from "../node/serve.ts";
 import type { Senders } from "../senders.ts";
@@ -44,10 +44,7 @@ export class StartedParts {
 	async start(extensions: readonly Extension[], core: CoreService): Promise<Context> {
 		const { all, observe, readiness } = this;
 		const { configuration, senders, store, now, log } = core;
-		const gauges = async () => {
-			const isReady = readiness() === null ? 1 : 0;
-			return Object.assign({ ...(await core.gauges()), isReady }, ...all.map((part) => part.gauges?.()));
-		};
+		const gauges = async () => ({ ...(await core.gauges()), isReady: readiness() === null ? 1 : 0 });
 		const lastLook = () => all.find((part) => part.lastLook)?.lastLook ?? null;
 		let service: RunningService = { ...core, gauges, observe, lastLook };
 		for (const { start } of extensions) {
@@ -136,7 +133,6 @@ export async function openLocal(configuration: Configuration, senders: Senders, 
 		},
 		() => firstFiles(configuration),
 	);
-	observeCommits(store, observe);
 	const disk = createDisk(dataDir, outside.freeBytes);
 	const { smallkeys, file } = publication;
 	const gauges = async () => ({
@@ -181,15 +177,4 @@ export async function closeAll(parts: readonly (() => unknown)[]): Promise<void>
 		}
 	}
 	if (failures.length > 0) throw failures[0];
-}
-
-export function observeCommits<S extends Store>(store: S, observe: (event: ServiceEvent) => void): S {
-	const change = store.change.bind(store);
-	store.change = async (edits, meta) => {
-		const outcome = await change(edits, meta);
-		const by = meta.request === null ? "service" : "sender";
-		if (!isRefusal(outcome) && outcome.changed) observe({ kind: "commit", by });
-		return outcome;
-	};
-	return store;
 }

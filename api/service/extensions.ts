@@ -62,14 +62,12 @@ export interface Started {
 	refresh?: Context["refresh"];
 	/** Why it is not ready, in one line for `/readyz`; null if it is. */
 	state?: () => string | null;
-	gauges?: () => Gauges;
 	observe?: (event: ServiceEvent) => void;
 	close: () => unknown;
 }
 
 export type ServiceEvent =
 	| { kind: "answer"; route: string; status: number; milliseconds: number; reason: string | undefined }
-	| { kind: "commit"; by: "sender" | "service" }
 	| { kind: "harvest"; outcome: string };
 
 export type Gauges = Readonly<Record<string, number | null>>;

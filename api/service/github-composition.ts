@@ -8,7 +8,7 @@ import { type Store, StoreBusy } from "../../store/store.ts";
 import type { Context } from "../context.ts";
 import { serviceLog } from "../node/serve.ts";
 import type { Senders } from "../senders.ts";
-import { type Outside, observeCommits, StartedParts } from "./composition.ts";
+import { type Outside, StartedParts } from "./composition.ts";
 import { fetchFromGithub } from "./github.ts";
 import type { Configuration } from "./settings.ts";
 
@@ -27,7 +27,7 @@ export async function openGithubService(
 	const watched = watchStore(githubStore({ ...github, fetch, now }), () => performance.now());
 	const parts = new StartedParts(() => watched.state() ?? sendersState());
 	const { observe, close } = parts;
-	const store = observeCommits(watched.store, observe);
+	const { store } = watched;
 	const layers = () => {
 		const folders = fragmentFolders(configuration.targets).map((folder) => join(out, folder));
 		const names = folders.map((folder) => ifThereSync(folder, () => readdirSync(folder)) ?? []);

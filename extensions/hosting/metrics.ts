@@ -18,11 +18,6 @@ export function createMetrics() {
 	const counter = (name: string, help: string, ...labelNames: string[]) =>
 		new Counter({ name: prefix + name, help, labelNames, registers });
 
-	const commits = counter(
-		"commits_total",
-		"Commits of this process, for a sender or the service itself.",
-		"by",
-	);
 	const harvests = counter("harvests_total", "Layers whose services were asked, by outcome.", "outcome");
 	const requests = counter("requests_total", "Answers; 499: the client went away before.", "route", "status");
 	const refused = counter("writes_refused_total", "Writes that were refused, by reason.", "reason");
@@ -48,7 +43,6 @@ export function createMetrics() {
 			["layers", "Layers that are served.", now.layers],
 			["queue", "Changes that wait, or are under way.", now.queue],
 			["files_behind", "Layers whose rendered files are older than what is served.", now.filesBehind],
-			["harvests_waiting", "Layers that wait to be harvested.", now.harvestsWaiting],
 			["ready", "1 where /readyz says 200.", now.isReady],
 			["disk_free_bytes", "What DATA_DIR's disk has left.", bavail * bsize],
 			["disk_size_bytes", "The size of DATA_DIR's disk.", blocks * bsize],
@@ -62,7 +56,6 @@ export function createMetrics() {
 	return {
 		text,
 		observe(event: ServiceEvent): void {
-			if (event.kind === "commit") return commits.inc({ by: event.by });
 			if (event.kind === "harvest") return harvests.inc({ outcome: event.outcome });
 			const { route, status, milliseconds, reason } = event;
 			requests.inc({ route, status });

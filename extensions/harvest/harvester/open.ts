@@ -98,7 +98,6 @@ export async function startHarvest(service: RunningService<HarvestSettings>): Pr
 		layer: createLayerParts(service, harvester),
 		lastLook: (smallkey) => lastCheckOf(smallkey)?.at ?? null,
 		refresh: harvester.refresh,
-		gauges: () => ({ harvestsWaiting: harvester.waiting() }),
 		close: async () => {
 			const closed = harvester.close();
 			child.close();

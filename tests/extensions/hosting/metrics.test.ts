@@ -1,25 +1,22 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
-import { observeCommits } from "../../../api/service/composition.ts";
 import type { Gauges, ServiceEvent } from "../../../api/service/extensions.ts";
 import { createMetrics, serveMetrics } from "../../../extensions/hosting/metrics.ts";
-import { memoryStore } from "../../../store/memory.ts";
 import { root } from "../../helpers/process.ts";
 import { serve } from "../../helpers/serving.ts";
 import { test } from "../../helpers/suite.ts";
 import { answering, temporaryFolder } from "../../helpers/world.ts";
-import { metaOf } from "../../store/contract.ts";
 import { logTo } from "../../store/git-store.ts";
 
-const gauges = { layers: 3, queue: 2, filesBehind: 0, harvestsWaiting: 7, isReady: 1 };
+const gauges = { layers: 3, queue: 2, filesBehind: 0, isReady: 1 };
 const read = async (): Promise<Gauges> => gauges;
 
 function assertLines(text: string, lines: readonly string[]): void {
 	for (const line of lines) assert.ok(text.includes(`\nfragments_${line}\n`), `${line} in\n${text}`);
 }
 
-test("what a service answers, commits and harvests is counted, and its state is measured", async () => {
+test("what a service answers and harvests is counted, and its state is measured", async () => {
 	const metrics = createMetrics();
 	const answer = { kind: "answer", route: "doc", status: 200, reason: undefined } as const;
 	const events: ServiceEvent[] = [
@@ -29,10 +26,6 @@ test("what a service answers, commits and harvests is counted, and its state is 
 		{ kind: "harvest", outcome: "failed" },
 	];
 	for (const event of events) metrics.observe(event);
-	const store = observeCommits(memoryStore(), metrics.observe);
-	const edit = { path: "layers/aa/aa.json", text: "{}" };
-	await store.change(async () => [edit], metaOf("aa"));
-	await store.change(async () => [], metaOf("aa"));
 	assertLines(await metrics.text(root, read), [
 		'requests_total{route="doc",status="200"} 2',
 		'requests_total{route="register",status="401"} 1',
@@ -42,8 +35,7 @@ test("what a service answers, commits and harvests is counted, and its state is 
 		'request_seconds_bucket{le="+Inf",route="doc"} 2',
 		'writes_refused_total{reason="signature"} 1',
 		'harvests_total{outcome="failed"} 1',
-		'commits_total{by="sender"} 1',
-		...["layers 3", "queue 2", "files_behind 0", "harvests_waiting 7", "ready 1"],
+		...["layers 3", "queue 2", "files_behind 0", "ready 1"],
 	]);
 	const text = await createMetrics().text(root, async () => ({ layers: 1, queue: null, isReady: 0 }));
 	assertLines(text, ["ready 0"]);
