@@ -116,8 +116,8 @@ const wholeService = feature.replace("MapServer/1", "MapServer");
 
 // biome-ignore format: a table
 const rows: [what: string, doors: string, files: Files, ...problems: string[]][] = [
-	["the case twin of a stored key", "PUT batch", { "layers/on/ONE.json": wms("two") }, "smallkey: ONE differs only in case from one, which is registered, or waits for a reviewer"],
-	["case twins in one change", "push", { "layers/tw/TWO.json": wms("two"), ...two(wms("two")) }, "smallkey: two differs only in case from TWO, which is registered, or waits for a reviewer"],
+	["the case twin of a stored key", "PUT batch", { "layers/on/ONE.json": wms("two") }, "smallkey: ONE differs only in case from one, registered or of the same change"],
+	["case twins in one change", "push", { "layers/tw/TWO.json": wms("two"), ...two(wms("two")) }, "smallkey: two differs only in case from TWO, registered or of the same change"],
 	["a new key that Windows keeps for a device", "PUT push review validate batch", { "layers/au/Aux.json": wms("two") }, "smallkey: Aux is a name that Windows keeps for a device: no clone there could check it out"],
 	["such a key, stored before that rule", "build", { "layers/au/Aux.json": wms("two") }],
 	["a rename in case only", "push review", { "layers/on/one.json": null, "layers/on/One.json": wms("one") }, "smallkey: One differs only in case from one, which the same change removes: maps that read one lose it"],
@@ -132,7 +132,7 @@ const rows: [what: string, doors: string, files: Files, ...problems: string[]][]
 	["a service description without its layer", "build", { "layers/tw/two.service.json": "{}" }, "describes a layer that is not at layers/tw/two.json", noDescription],
 	["removed owners", "push review", { "layers/owners.json": null }, "must not be removed"],
 	["owners behind a link", "review", { "layers/owners.json": { link: "/etc/passwd" } }, notPlain],
-	["a file called layers", "push", { layers: "text" }, "must be a folder", "must not be removed"],
+	["a file called layers", "push", { layers: "text" }, "must be in the folder layers, in lower case", "must not be removed"],
 ];
 
 for (const [what, doors, files, ...problems] of rows)

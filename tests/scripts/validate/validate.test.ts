@@ -40,7 +40,7 @@ test("a file in layers is judged beside the others of its folder", async ({ fold
 	await warns(
 		validate(join(folder, files[1] as string)),
 		1,
-		"aBc differs only in case from ABC, which is reg",
+		"aBc differs only in case from ABC, registered",
 	);
 	await prints(validate(join(folder, files[2] as string)), 0, "1 file, 0 problems");
 });
