@@ -25,7 +25,6 @@ interface Manifest {
 	renderer: string;
 	/** Or the hash of a folder's files. */
 	commit: string;
-	fragments: number;
 	/** The output has these files in an earlier form or not at all. */
 	wrong: readonly string[];
 }
@@ -54,16 +53,13 @@ export async function build(source: Source, out: string, given: FragmentSettings
 	const read: ReadLayers = judged.layers;
 	const result = { problems: judged.problems.map(problemLine), layers: at, read };
 	if (!isUsable(judged)) return { ...result, written: null };
-	if (earlier?.commit === versionOf(at))
-		return { ...result, written: { written: 0, removed: 0, unchanged: earlier.fragments } };
+	if (earlier?.commit === versionOf(at)) return { ...result, written: { written: 0, removed: 0 } };
 	// Only a complete output has a manifest.
 	for (const path of [manifestPath(out), servedManifestPath(out)]) rmSync(path, { force: true });
-	const { same, added, changed: rewritten, removed } = await write(judged, out, settings);
-	const fragments = judged.isWhole ? same + added + rewritten : (earlier?.fragments ?? 0) + added - removed;
-	const shown = { renderer, commit: versionOf(at), fragments, wrong: wrongFiles(judged.problems) };
-	writeFileSync(manifestPath(out), `${JSON.stringify(shown satisfies Manifest, null, "\t")}\n`);
-	const written = { written: added + rewritten, removed, unchanged: fragments - added - rewritten };
-	return { ...result, written };
+	const { written, removed } = await write(judged, out, settings);
+	const shown: Manifest = { renderer, commit: versionOf(at), wrong: wrongFiles(judged.problems) };
+	writeFileSync(manifestPath(out), `${JSON.stringify(shown, null, "\t")}\n`);
+	return { ...result, written: { written, removed } };
 }
 
 async function readLayers(at: LayersAt, changed: readonly PathChange[] | null): Promise<JudgedLayers> {
@@ -97,7 +93,7 @@ function wrongFiles(problems: readonly FileProblem[]): string[] {
 
 async function write({ layers, isWhole }: JudgedLayers, out: string, settings: Required<FragmentSettings>) {
 	const folder = openFolder(out, settings.targets);
-	const count = { same: 0, added: 0, changed: 0, removed: 0, absent: 0 };
+	const count = { same: 0, written: 0, removed: 0 };
 	const present = isWhole ? await folder.list() : new Set<string>();
 	const isFresh = isWhole && present.size === 0;
 	folder.makeFolders();

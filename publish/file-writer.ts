@@ -18,13 +18,7 @@ export async function eachInSlices<T>(items: Iterable<T>, task: (item: T) => voi
 	}
 }
 
-const defaultTimes = {
-	/** The first and the longest pause before a failed write is retried; each is twice the one before. */
-	retryMs: 500,
-	maxRetryMs: 60_000,
-};
-
-export type FileTimes = typeof defaultTimes;
+const defaultRetryMs = 5_000;
 
 const layersAtOnce = 64;
 /** While more layers wait, the service says that it is not ready. */
@@ -42,10 +36,10 @@ export function openFileWriter(options: {
 	render: (smallkeys: readonly string[]) => Promise<Rendered>;
 	written: (smallkey: string) => void;
 	log: Log;
-	times?: Partial<FileTimes> | undefined;
+	/** Before a failed write is tried again. */
+	retryMs?: number | undefined;
 }) {
-	const { folder, layers, render, written, log } = options;
-	const { retryMs, maxRetryMs } = { ...defaultTimes, ...options.times };
+	const { folder, layers, render, written, log, retryMs = defaultRetryMs } = options;
 	/** Names whose files may be missing, old or too many. */
 	const stale = new Set<string>();
 	/** To find the files of layers that are not served. */
@@ -55,7 +49,6 @@ export function openFileWriter(options: {
 	let isLarge = false;
 	/** Null once all files are current again. */
 	let reason: string | null = null;
-	let attempts = 0;
 	let pause: NodeJS.Timeout | null = null;
 	let working: Promise<void> | null = null;
 	let isClosing = false;
@@ -146,21 +139,17 @@ export function openFileWriter(options: {
 
 	function settle(): void {
 		if (reason !== null) log.warn("the rendered files are current again");
-		[isLarge, reason, attempts] = [false, null, 0];
+		[isLarge, reason] = [false, null];
 	}
 
 	function pauseAfter(failure: string): void {
 		if (reason === null) log.warn(`the rendered files cannot be written: ${failure}`);
 		reason = failure;
 		if (pause || isClosing) return;
-		pause = setTimeout(
-			() => {
-				pause = null;
-				work();
-			},
-			Math.min(retryMs * 2 ** attempts, maxRetryMs),
-		).unref();
-		attempts += 1;
+		pause = setTimeout(() => {
+			pause = null;
+			work();
+		}, retryMs).unref();
 	}
 
 	return {

@@ -113,7 +113,7 @@ interface PlaceOptions {
 	copies?: (bytes: Uint8Array) => Iterable<readonly [ending: string, copy: Uint8Array]>;
 }
 
-export type PlacedFile = "same" | "added" | "changed" | "removed" | "absent";
+export type PlacedFile = "same" | "written" | "removed";
 
 /**
  * Null removes the file. Readers get the old file or the new one, and never a compressed copy of the old one
@@ -130,19 +130,19 @@ export function placeFile(
 	const target = join(out, path);
 	if (isFresh) {
 		if (bytes) writeFileSync(target, bytes);
-		return bytes ? "added" : "absent";
+		return bytes ? "written" : "same";
 	}
 	const earlier = statSync(target, { throwIfNoEntry: false });
 	if (bytes && earlier?.size === bytes.length && readFileSync(target).equals(bytes)) return "same";
 	for (const ending of companionEndings) if (existsSync(target + ending)) rmSync(target + ending);
 	if (!bytes) {
 		rmSync(target, { force: true });
-		return earlier ? "removed" : "absent";
+		return earlier ? "removed" : "same";
 	}
 	const prefix = join(dirname(out), `${temporaryPrefix(out, writer)}${process.pid}.`);
 	replace(prefix, target, bytes);
 	for (const [ending, copy] of copies?.(bytes) ?? []) replace(prefix, target + ending, copy);
-	return earlier ? "changed" : "added";
+	return "written";
 }
 
 function replace(prefix: string, target: string, bytes: Uint8Array): void {

@@ -13,7 +13,7 @@ import { GitFailure } from "../store/git/commands/run.ts";
 import { etagOf } from "../store/hashes.ts";
 import type { Log } from "../store/store.ts";
 import { namesIn, readRange, readValid, storeLayers } from "./changed-layers.ts";
-import { type FileTimes, openFileWriter, type Rendered } from "./file-writer.ts";
+import { openFileWriter, type Rendered } from "./file-writer.ts";
 import { openFolder, readFragmentFile, servedManifestPath } from "./place-file.ts";
 import {
 	createFragmentCache,
@@ -48,9 +48,9 @@ export function openPublication(options: {
 	settings: FragmentSettings;
 	maxCacheBytes: number;
 	log: Log;
-	times?: Partial<FileTimes> | undefined;
+	retryMs?: number | undefined;
 }) {
-	const { dataDir, repository, log, times } = options;
+	const { dataDir, repository, log, retryMs } = options;
 	const settings = fragmentSettings(options.settings);
 	const renderer = rendererStamp(settings);
 	const out = join(dataDir, "dist");
@@ -62,7 +62,7 @@ export function openPublication(options: {
 	let branch: ServedBranch;
 	const { file, drop, clear } = createFragmentCache(options.maxCacheBytes, folder.folders, has, load);
 	const files = openFileWriter({
-		...{ folder, layers, log, times },
+		...{ folder, layers, log, retryMs },
 		render: renderStored,
 		written: drop,
 	});

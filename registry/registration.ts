@@ -188,11 +188,7 @@ function nameWarnings(registration: Registration, lang: Lang): Problem[] {
 }
 
 function kindWarnings(registration: Registration, lang: Lang): Problem[] {
-	if (isVersion2(registration)) {
-		const node = registration[lang];
-		const isSeveral = node.service_type === "esriFeatureServer" && (node.scrape_only?.length ?? 0) > 1;
-		return isSeveral ? [problemAt(`/${lang}/scrape_only`, "several-layers")] : [];
-	}
+	if (isVersion2(registration)) return [];
 	const type = registration[lang].feature_info_type;
 	if (type === undefined || readInfoTypes.has(type)) return [];
 	return [problemAt(`/${lang}/feature_info_type`, "unread-info", [...readInfoTypes].join(", "))];

@@ -30,7 +30,7 @@ export const build = createRun("build", async ({ read, environment, io, extensio
 	const count = counted(problems.length, "problem");
 	if (!written) throw new WrongError(`${count}; nothing was written`);
 	await updateChecksums(out, options.manifest);
-	io.print(`${written.written} written, ${written.unchanged} unchanged, ${written.removed} removed`);
+	io.print(`${written.written} written, ${written.removed} removed`);
 	if (catalogue) io.print(catalogueLine(catalogue));
 	if (problems.length > 0)
 		throw new WrongError(`${count}; those files are served in their last valid form, or not at all`);

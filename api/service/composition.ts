@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { namesIn } from "../../publish/changed-layers.ts";
-import type { FileTimes } from "../../publish/file-writer.ts";
 import { openPublication, type Publication } from "../../publish/publication.ts";
 import { readCommit } from "../../store/files/version.ts";
 import type { CommitRange } from "../../store/git/branch.ts";
@@ -27,7 +26,7 @@ export interface Outside {
 	now?: () => Date;
 	log?: Log;
 	seed?: (configuration: Configuration) => Promise<Edit[]>;
-	filesTimes?: Partial<FileTimes>;
+	filesRetryMs?: number;
 	storeLimits?: Partial<StoreLimits>;
 	freeBytes?: Parameters<typeof createDisk>[1];
 	/** Installs the hook that judges pushes. @returns false if it installs none */
@@ -106,7 +105,7 @@ function publishTo({ publish }: Publication, { all }: StartedParts, log: Log) {
  */
 export async function openLocal(configuration: Configuration, senders: Senders, outside: Outside = {}) {
 	const { now = () => new Date(), log = serviceLog, extensions = [], sendersState = () => null } = outside;
-	const { guard = installHook, seed: firstFiles = seed, filesTimes, storeLimits: limits } = outside;
+	const { guard = installHook, seed: firstFiles = seed, filesRetryMs, storeLimits: limits } = outside;
 	const { dataDir } = configuration;
 	const repository = repositoryPath(dataDir);
 	await refuseEmptyStart(configuration);
@@ -115,7 +114,7 @@ export async function openLocal(configuration: Configuration, senders: Senders, 
 		repository,
 		settings: configuration,
 		log,
-		times: filesTimes,
+		retryMs: filesRetryMs,
 		maxCacheBytes: configuration.cacheMegabytes * 1_000_000,
 	});
 	const parts = new StartedParts(

@@ -111,10 +111,6 @@ export const documentTexts = {
 		"is not https: a page over https cannot load it",
 		"n’est pas en https : une page en https ne peut pas afficher son contenu",
 	],
-	"several-layers": [
-		"names several layers of a FeatureServer, which no viewer draws: register each by itself",
-		"nomme plusieurs couches d’un FeatureServer, qu’aucun visualiseur ne dessine : inscrivez-les une à une",
-	],
 	"unread-info": ["viewers read {0} only", "les visualiseurs ne lisent que {0}"],
 	"name-of-other": [
 		"is missing, and /{0} has one: viewers show the service's own name here",

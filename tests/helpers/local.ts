@@ -5,7 +5,6 @@ import { parseSenders } from "../../api/senders.ts";
 import { type Outside, openLocal } from "../../api/service/composition.ts";
 import { readConfiguration } from "../../api/service/settings.ts";
 import { extensions } from "../../extensions/index.ts";
-import type { FileTimes } from "../../publish/file-writer.ts";
 import type { Publication } from "../../publish/publication.ts";
 import type { ReadFragment } from "../../registry/targets/facts.ts";
 import { createSite } from "../../site/extension.ts";
@@ -43,7 +42,7 @@ interface SiteParts {
 export interface LocalParts {
 	/** The files of the first commit: path → text. */
 	files?: Record<string, string>;
-	filesTimes?: Partial<FileTimes>;
+	filesRetryMs?: number;
 	storeLimits?: Partial<StoreLimits>;
 	guard?: Outside["guard"];
 	variables?: Record<string, string>;
@@ -127,7 +126,7 @@ export class Local extends Requests {
 					if (typeof this.freeBytes === "number") return this.freeBytes;
 					throw this.freeBytes;
 				},
-				filesTimes: this.parts.filesTimes ?? {},
+				filesRetryMs: this.parts.filesRetryMs ?? 5_000,
 				extensions: all,
 				storeLimits: this.parts.storeLimits ?? {},
 				guard: this.guard,

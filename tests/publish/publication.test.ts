@@ -11,8 +11,7 @@ import { replaceGit } from "../store/other-git.ts";
 let local: Local;
 
 const test = freshSuite("publication", async (use) => {
-	const filesTimes = { retryMs: 20, maxRetryMs: 50 };
-	local = use(await Local.open({ files: { "layers/on/one.json": wms("one") }, filesTimes }));
+	local = use(await Local.open({ files: { "layers/on/one.json": wms("one") }, filesRetryMs: 20 }));
 });
 
 const status = async (smallkey: string) => (await local.get(`/v0.9/doc/en/${smallkey}`)).status;
