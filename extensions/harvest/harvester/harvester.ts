@@ -73,12 +73,13 @@ export function createHarvester(options: HarvesterOptions) {
 	let pollTimer: unknown;
 	/** In milliseconds of `performance.now`. */
 	let writtenMs = Number.NEGATIVE_INFINITY;
-	/** Registered layers are queued one after the other, beside all others: a push may bring a hundred thousand. */
-	const [arrivals, others] = [pLimit(1), pLimit(1)];
+	/** A push may bring a hundred thousand layers, which are read one after the other. */
+	const arrivals = pLimit(1);
+	/** A process that cannot start has the same error for each layer and each retry, until one is harvested. */
+	let lastError = "";
 
 	const nowMs = () => now().getTime();
 	const isBusy = (smallkey: string) => waiting.has(smallkey) || running.has(smallkey);
-	const lastTry = (smallkey: string) => ends.get(smallkey)?.at ?? 0;
 
 	function forget(smallkey: string): void {
 		for (const layers of [waiting, running, ends, lastChecks]) layers.delete(smallkey);
@@ -94,16 +95,20 @@ export function createHarvester(options: HarvesterOptions) {
 				const dueMs = ends.get(smallkey)?.nextTry ?? nextMoment(smallkey, sinceMs, everyMs);
 				if (dueMs <= untilMs && !isBusy(smallkey)) due.push(smallkey);
 			});
-			// The last to fail come first: those at which a host hangs must not keep the others from being asked.
-			for (const smallkey of due.sort((a, b) => lastTry(b) - lastTry(a))) await enqueue(smallkey);
+			await enqueueAll(due);
 			pollLater(untilMs);
 		};
 		const intervalMs = Math.max(Math.min(60_000, everyMs / 100), 10);
-		pollTimer = timers.set(() => void others(poll), intervalMs);
+		pollTimer = timers.set(() => void poll(), intervalMs);
 	}
 
-	/** Never rejects. @param isNew only if the layer was never harvested */
-	async function enqueue(smallkey: string, { isUrgent = false, isNew = false } = {}): Promise<void> {
+	/** @param isNew only layers that were never harvested */
+	async function enqueueAll(smallkeys: readonly string[], isNew = false): Promise<void> {
+		for (const smallkey of smallkeys) await enqueue(smallkey, ordinary, isNew);
+	}
+
+	/** Never rejects. */
+	async function enqueue(smallkey: string, lanes: typeof urgent, isNew = false): Promise<void> {
 		if (signal.aborted) return;
 		try {
 			const layer = await store.read(smallkey);
@@ -111,7 +116,6 @@ export function createHarvester(options: HarvesterOptions) {
 			if (!layer || !registration) return forget(smallkey);
 			if (signal.aborted || (isNew && isDescribed(registration, descriptionOf(layer)))) return;
 			waiting.add(smallkey);
-			const lanes = isUrgent ? urgent : ordinary;
 			void lanes.run(new URL(registration.en.service_url).host, () => visit(smallkey));
 		} catch (error) {
 			waiting.delete(smallkey);
@@ -153,7 +157,8 @@ export function createHarvester(options: HarvesterOptions) {
 
 	function fail(layers: readonly { smallkey: string }[], error: unknown): void {
 		if (signal.aborted) return;
-		log.error(error);
+		if (String(error) !== lastError) log.error(error);
+		lastError = String(error);
 		const failure = textOf("harvest-failed");
 		const findings = [{ en: textIn("en", failure), fr: textIn("fr", failure) }];
 		for (const { smallkey } of layers) end(smallkey, "failed", findings, true);
@@ -170,6 +175,7 @@ export function createHarvester(options: HarvesterOptions) {
 			if (outcome === "dropped") ends.delete(smallkey);
 		}
 		log.info(line);
+		lastError = "";
 	}
 
 	/** @param again whether the harvest is retried, after an increasing delay */
@@ -200,23 +206,21 @@ export function createHarvester(options: HarvesterOptions) {
 			writtenMs = performance.now();
 			waiting.add(smallkey);
 			ends.delete(smallkey);
-			void arrivals(() => enqueue(smallkey, { isUrgent: true }));
+			void arrivals(() => enqueue(smallkey, urgent));
 		},
 
 		/** Harvests the layers that were never harvested, then each layer once a period, spread over the period. */
-		start(): void {
+		async start(): Promise<void> {
 			const startMs = nowMs();
-			void others(async () => {
-				for (const smallkey of [...allKeys()]) await enqueue(smallkey, { isNew: true });
-				pollLater(startMs);
-			});
+			await enqueueAll([...allKeys()], true);
+			pollLater(startMs);
 		},
 
 		/** Queues layers after all others. Returns their number immediately. */
 		refresh({ olderThanMs, maxLayers, isWanted }: Refresh): number {
 			const time = nowMs();
 			/** 0 if unknown. */
-			const timeOf = (smallkey: string) => (isBusy(smallkey) ? time : lastTry(smallkey));
+			const timeOf = (smallkey: string) => (isBusy(smallkey) ? time : (ends.get(smallkey)?.at ?? 0));
 			const isOlder = (smallkey: string) =>
 				olderThanMs === null ||
 				ends.get(smallkey)?.state === "failed" ||
@@ -225,9 +229,7 @@ export function createHarvester(options: HarvesterOptions) {
 			if (maxLayers !== null) smallkeys = smallkeys.sort((a, b) => timeOf(a) - timeOf(b)).slice(0, maxLayers);
 			const idle = smallkeys.filter((smallkey) => !waiting.has(smallkey));
 			for (const smallkey of idle) waiting.add(smallkey);
-			void others(async () => {
-				for (const smallkey of idle) await enqueue(smallkey);
-			});
+			void enqueueAll(idle);
 			return smallkeys.length;
 		},
 
@@ -235,7 +237,7 @@ export function createHarvester(options: HarvesterOptions) {
 		async close(): Promise<void> {
 			ending.abort(new Error("the service ends"));
 			timers.clear(pollTimer);
-			await Promise.all([arrivals(() => undefined), others(() => undefined)]);
+			await arrivals(() => undefined);
 			await Promise.all([urgent.end(), ordinary.end()]);
 			await groups.close();
 		},

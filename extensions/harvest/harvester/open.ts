@@ -6,7 +6,7 @@ import { isDescribed } from "../../../registry/description.ts";
 import { parseHealth, type Sickness } from "../../../registry/health.ts";
 import type { LayerStatus } from "../../../registry/schemas/answers.ts";
 import type { Lang } from "../../../registry/smallkey.ts";
-import type { Layer, Log } from "../../../store/store.ts";
+import type { Layer } from "../../../store/store.ts";
 import { childEnvironment, type HarvestSettings } from "../settings.ts";
 import { descriptionOf, harvestedOf } from "./commit.ts";
 import { createHarvester } from "./harvester.ts";
@@ -51,22 +51,6 @@ export function createLayerParts(
 	};
 }
 
-/** A process that cannot start has the same error for each layer and each retry, until one is harvested. */
-function withoutRepeats(log: Log): Log {
-	let last = "";
-	return {
-		info: (fields) => {
-			last = "";
-			log.info(fields);
-		},
-		warn: (text) => log.warn(text),
-		error: (error) => {
-			if (String(error) !== last) log.error(error);
-			last = String(error);
-		},
-	};
-}
-
 export interface HarvestService {
 	notify?: ((notice: Notice) => unknown) | undefined;
 }
@@ -81,7 +65,7 @@ export async function startHarvest(service: RunningService<HarvestSettings>): Pr
 	const notify = notifier?.notify;
 	const child = createHarvestProcess(new URL("./child.ts", import.meta.url), childEnvironment(configuration));
 	const schedule = { now, timers: systemTimers, allKeys: smallkeys, everyMs: harvest.every };
-	const common = { ...schedule, store, log: withoutRepeats(log) };
+	const common = { ...schedule, store, log };
 	const health = createHealthGroups({ ...common, notify, readHealth: () => readHealth(repository) });
 	const harvester = createHarvester({
 		...common,
@@ -90,7 +74,7 @@ export async function startHarvest(service: RunningService<HarvestSettings>): Pr
 		quietMs: 200,
 		count: (outcome) => observe({ kind: "harvest", outcome }),
 	});
-	harvester.start();
+	void harvester.start();
 	const { follow, lastCheckOf } = harvester;
 	return {
 		provides: { notify },

@@ -164,7 +164,7 @@ test("what is harvested in a second shares one commit of at most 50 layers, and 
 	const smallkeys = Array.from({ length: 52 }, (_, at) => `n${at}`);
 	for (const smallkey of smallkeys) await scene.put(smallkey);
 	const { length } = commits;
-	harvester.start();
+	void harvester.start();
 	await eventually(() => looks.length === 52);
 	timers.run(1_000);
 	await eventually(() => lines.reduce((sum, { harvested }) => sum + harvested, 0) === 52);
@@ -186,7 +186,7 @@ test("a description that the store refuses does not keep the others from being s
 		if (meta.smallkey === "cd") return change(edits, meta);
 		return { status: 400, errors: [problemAt("", "json")] };
 	};
-	harvester.start();
+	void harvester.start();
 	await eventually(() => looks.length === 2);
 	timers.run(1_000);
 	const states = () => ["ab", "cd"].map((smallkey) => harvester.stateOf(smallkey)?.state);
@@ -209,7 +209,7 @@ test("a start harvests what was never harvested, one layer of a host at a time, 
 	for (const smallkey of ["n1", "n2", "n3"]) await scene.put(smallkey);
 	await scene.put("wrong", feature("/nowhere/MapServer/1"));
 	await scene.put("picture", tiles);
-	harvester.start();
+	void harvester.start();
 	await eventually(() => harvester.waiting() === 3);
 	assert.is(scene.work.most, 1);
 	await scene.follow("fresh");
@@ -226,7 +226,7 @@ test("a service that is down is tried again, later and later, until its layer is
 	const { harvester, timers, looks, displayName, handlers } = scene;
 	const nextTry = () => (harvester.stateOf("ozone") as { nextTry?: number }).nextTry ?? 0;
 	scene.serve(503);
-	harvester.start();
+	void harvester.start();
 	await eventually(() => timers.waiting.length === 1);
 	await scene.follow("ozone");
 	await scene.stored(1);
@@ -256,19 +256,6 @@ test("a service that is down is tried again, later and later, until its layer is
 	handlers.now += 3_600_000;
 	await scene.poll();
 	assert.is(looks.length, 6, "neither a harvested layer nor a wrong registration is tried again");
-});
-
-test("of the layers that are tried again, the last to fail come first", async (scene) => {
-	scene.serve(503);
-	scene.harvester.start();
-	for (const [at, smallkey] of ["first", "second"].entries()) {
-		await scene.follow(smallkey);
-		await scene.stored(at + 1);
-	}
-	scene.handlers.now += 120_000;
-	await scene.poll();
-	await eventually(() => scene.looks.length === 4);
-	assert.equal(scene.looks.slice(2), ["second", "first"]);
 });
 
 test("while one service hangs, layers of others are harvested; closing ends it, and stores what was harvested", async (scene) => {
