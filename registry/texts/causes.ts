@@ -48,14 +48,10 @@ export const causes = /* @__PURE__ */ textsByLang({
 	"not-ogc": ["does not answer as a {0} does", "ne répond pas comme un {0}"],
 	cut: ["answers with incomplete capabilities", "répond par des capacités incomplètes"],
 	"no-list": ["has no list of layers", "n’a pas de liste de couches"],
-	"read-slow": [
-		"sent a document that takes more than {0} s to be read",
-		"a envoyé un document qui demande plus de {0} s pour être lu",
-	],
 	unread: ["sent a document that cannot be read: {0}", "a envoyé un document qui ne peut pas être lu : {0}"],
 	"process-ended": [
-		"sent a document that ends the process that reads it",
-		"a envoyé un document qui met fin au processus qui le lit",
+		"sent a document that takes too much time or memory to be read",
+		"a envoyé un document qui demande trop de temps ou de mémoire pour être lu",
 	],
 	// What is registered.
 	"no-layer": ["has no layer {0} among its {1}", "n’a pas de couche {0} parmi ses {1}"],
@@ -117,8 +113,8 @@ export const causes = /* @__PURE__ */ textsByLang({
 	],
 	"empty-picture": ["draws an empty picture of {0}", "dessine une image vide de {0}"],
 	"not-seen": [
-		"draws an empty picture of {0} for this request, so that the layer could not be checked",
-		"dessine une image vide de {0} pour cette requête; la couche n’a donc pas pu être vérifiée",
+		"draws no picture of {0} for this request, so that the layer could not be checked",
+		"ne dessine pas d’image de {0} pour cette requête; la couche n’a donc pas pu être vérifiée",
 	],
 	"not-listed": [
 		"draws {0}, which is not among its {1} listed layers",
@@ -136,10 +132,6 @@ export const causes = /* @__PURE__ */ textsByLang({
 	style: [
 		"draws nothing without the name of a style, such as {0}",
 		"ne dessine rien sans nom de style, comme {0}",
-	],
-	"unknown-references": [
-		"is drawn only in references that are not known here: {0}",
-		"ne se dessine que dans des systèmes de référence inconnus ici : {0}",
 	],
 	"map-address": [
 		"names {0} for its pictures, which sends none: {1}",

@@ -100,16 +100,9 @@ export const runHarvest = createRun("harvest", async ({ read, environment, io })
 	);
 });
 
-const watchHelp = `
-It asks for the capabilities or the layer's document, then for one picture or one feature. The file names sick layers only,
-each with the week in which that was first seen. The file changes only if the findings do.`;
-
 export const runWatch = createRun("watch-services", async ({ read, environment, io }) => {
 	const [{ layers: folder }, smallkeys] = await read((line) =>
-		line
-			.argument(...smallkeysArgument)
-			.option(...folderOption)
-			.addHelpText("after", watchHelp),
+		line.argument(...smallkeysArgument).option(...folderOption),
 	);
 	const { clients, publicUrl, all, layers } = await openLayers(folder, smallkeys, environment, io);
 	const watched = await pMap(

@@ -71,9 +71,9 @@ function startProcess(module: URL, env: NodeJS.ProcessEnv, limits: Limits, signa
 	let isReady = false;
 	let lastId = 0;
 
-	function end(reason: Cause, why: string): void {
+	function end(why: string): void {
 		for (const { resolve, reject } of waiting.values())
-			if (isReady) resolve({ reason, orders: waiting.size });
+			if (isReady) resolve({ reason: causeOf("process-ended"), orders: waiting.size });
 			// No fault of a service.
 			else reject(new Error(`the harvest's process does not start: ${why}`));
 		child.kill("SIGKILL");
@@ -83,15 +83,14 @@ function startProcess(module: URL, env: NodeJS.ProcessEnv, limits: Limits, signa
 		isReady = true;
 		if (message !== "ready") waiting.get(message.id)?.resolve(message.result);
 	});
-	child.on("error", ({ message }) => end(causeOf("process-ended"), message));
-	child.on("exit", (code, signal) => end(causeOf("process-ended"), `${signal ?? code}`));
+	child.on("error", ({ message }) => end(message));
+	child.on("exit", (code, signal) => end(`${signal ?? code}`));
 
 	/** Rejects if the process does not start. */
 	async function run(order: Omit<Order, "id">): Promise<Result> {
 		lastId += 1;
 		const id = lastId;
-		const reason = causeOf("read-slow", timeoutMs / 1000);
-		const timer = setTimeout(() => end(reason, "time-out"), timeoutMs);
+		const timer = setTimeout(() => end("time-out"), timeoutMs);
 		return new Promise<Result>((resolve, reject) => {
 			waiting.set(id, { resolve, reject });
 			// If the process has just ended, its `exit` follows.

@@ -34,8 +34,8 @@ export async function lookAtWms(subject: Subject, ask: Ask): Promise<{ isDrawn: 
 	const { capabilities, layer, name } = subject;
 	const facts = pictureFactsOf(capabilities, layer);
 	const first = await firstPicture(subject, facts, ask);
-	if (!first)
-		return { isDrawn: false, notes: [causeOf("unknown-references", quote(facts.references.join(", ")))] };
+	const notSeen = causeOf("not-seen", quote(name));
+	if (!first) return { isDrawn: false, notes: [notSeen] };
 	const { request, places, notes } = first;
 	for (const [at, box] of places.boxes.entries()) {
 		const picture = at === 0 ? first.picture : await askPicture(request, box, ask);
@@ -50,7 +50,7 @@ export async function lookAtWms(subject: Subject, ask: Ask): Promise<{ isDrawn: 
 		return { isDrawn: true, notes: isNeeded ? [...notes, causeOf("dimension", quote(names))] : notes };
 	}
 	if (places.isSure) throw new Trouble("empty", causeOf("empty-picture", quote(name)));
-	return { isDrawn: false, notes: [...notes, causeOf("not-seen", quote(name))] };
+	return { isDrawn: false, notes: [...notes, notSeen] };
 }
 
 function requestOf({ address, name }: Subject, facts: PictureFacts, reference: string): PictureRequest {

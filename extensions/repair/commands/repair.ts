@@ -18,11 +18,6 @@ import { readLayers } from "../../harvest/harvester/layers.ts";
 import { readHarvest } from "../../harvest/settings.ts";
 import { runRepair } from "../run.ts";
 
-const help = `
-It looks at the layers that layers/health.json named before today (UTC), and compares what it finds with what was last
-harvested of them. Each proposal is a branch repair/<smallkey>; the branch main is never changed. A running service does
-this once a day. REPAIR=off turns it off.`;
-
 const maxOpen = 20;
 
 /** As it was before a day (UTC). */
@@ -74,12 +69,10 @@ async function writeRequests(
 
 export const run = createRun("repair", async ({ read, environment, io }) => {
 	const [{ out }] = await read((line) =>
-		line
-			.option(
-				"--out <dir>",
-				"for this checkout and its layers/health.json: write there what pull requests need",
-			)
-			.addHelpText("after", help),
+		line.option(
+			"--out <dir>",
+			"for this checkout and its layers/health.json: write there what pull requests need",
+		),
 	);
 	const configuration = readConfiguration(withoutStore(environment), readSite, readHarvest);
 	const { network, harvest, dataDir, mapWkid, pictures } = configuration;

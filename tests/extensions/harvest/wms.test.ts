@@ -387,7 +387,7 @@ test("what a viewer has to know of a layer that is drawn is a finding, and what 
 		const [, west = 0, , east = 0] = (query.BBOX ?? "").split(",").map(Number);
 		return ((east - west) * 111_319.49) / 64 / 0.00028 <= denominator;
 	};
-	const unseen = "draws an empty picture of roads for this request, so that the layer could not be checked";
+	const unseen = "draws no picture of roads for this request, so that the layer could not be checked";
 	type Row = [document: string, draws: Parameters<typeof lookAt>[1], state: string | null, said: string[]];
 	const rows: Row[] = [
 		[roads(here + scale), below(50_000), null, []],
@@ -416,12 +416,7 @@ test("what a viewer has to know of a layer that is drawn is a finding, and what 
 			null,
 			["draws nothing without the name of a style, such as plain"],
 		],
-		[
-			roads(here + crs("EPSG:99999")),
-			() => "bad CRS",
-			null,
-			["is drawn only in references that are not known here: EPSG:99999"],
-		],
+		[roads(here + crs("EPSG:99999")), () => "bad CRS", null, [unseen]],
 		[roads(here), () => "No data", "down", ["answers with no picture: No data"]],
 	];
 	for (const [document, draws, state, said] of rows) {
