@@ -3,7 +3,7 @@ import { live } from "lit-html/directives/live.js";
 import type { Lang } from "../../registry/smallkey.ts";
 import { orFailure, ServiceFailed } from "../map/service-request.ts";
 import { type Content, field, select, textIn } from "../page/dom.ts";
-import { layers as countText, refresh } from "../page/page.ts";
+import { refresh } from "../page/page.ts";
 import { t } from "./check.ts";
 import { langOf, parseServiceAddress, type ServiceAddress, twinAddresses, twinTexts } from "./proposals.ts";
 import { layerOptions, readService, type Service, type ServiceLayer } from "./service.ts";
@@ -103,7 +103,7 @@ export function createAddressBox(choose: (registration: string) => void, open: (
 			return say(answer.message, true);
 		}
 		service = answer;
-		say(t("count-in-service", countText(answer.layers.length)));
+		say("");
 		await take(answer.chosen);
 	}
 

@@ -7,7 +7,6 @@ import { renderAt } from "../../registry/targets/table.ts";
 import { type Problem, textIn } from "../../registry/texts.ts";
 import { type Drawable, drawableOf, drawnTargets } from "../map/drawable.ts";
 import { type Content, copyBox } from "../page/dom.ts";
-import type { Drawables } from "../page/drawables.ts";
 import { lang, now, pageTexts, settings } from "../page/page.ts";
 import { draftTexts } from "../text/drafts.ts";
 import { translator } from "../text/translate.ts";
@@ -28,13 +27,10 @@ export async function sendSigned(address: URL, sender: string, secret: string, b
 		},
 		credentials: "omit",
 	});
-	const answerLang: Lang = response.headers.get("Content-Language") === "fr" ? "fr" : "en";
 	const answer = ((await response.json().catch(() => null)) ?? {}) as Record<string, unknown>;
 	// A proxy may answer in place of the service.
 	const problemsOf = (value: unknown): PlacedProblem[] =>
-		(Array.isArray(value) ? value : [])
-			.filter((text) => typeof text === "string")
-			.map((text) => ({ pointer: "", text, lang: answerLang }));
+		(Array.isArray(value) ? value : []).map((text) => ({ pointer: "", text: String(text) }));
 	return {
 		// A receipt has a member `status`, too: the address of the layer's status.
 		status: response.status,
@@ -50,22 +46,17 @@ export type PlacedProblem = ReturnType<typeof placedProblem>;
 /** With its JSON pointer (RFC 6901); empty for the whole document. */
 function placedProblem({ place, ...text }: Problem) {
 	const pointer = place.startsWith("/") ? place : "";
-	return { pointer, text: textIn(lang, { ...text, place: pointer ? "" : place }), lang };
+	return { pointer, text: textIn(lang, { ...text, place: pointer ? "" : place }) };
 }
 
 export const { t, plural } = translator(lang, { ...pageTexts, ...draftTexts[lang] });
 
-export function draftResult(
-	fragments: ReturnType<typeof draftFragments>,
-	drawables: Drawables,
-): TemplateResult {
-	const isFeature = drawables.en?.kind === "features" || drawables.en?.kind === "dynamic";
+export function draftResult(fragments: ReturnType<typeof draftFragments>): TemplateResult {
 	const boxes = fragments.map(({ target, lang, text }) => {
 		const shown = text === null ? t("no-form-here") : JSON.stringify(JSON.parse(text), null, 2);
 		return copyBox(`${target}, ${lang}`, shown);
 	});
 	return html`<section class="result">
-		${isFeature ? html`<p class="hint">${t("symbols-later")}</p>` : ""}
 		<details><summary>${t("viewers-would-read")}</summary><div class="copies">${boxes}</div></details>
 	</section>`;
 }
@@ -81,9 +72,8 @@ export function checkDraft(text: string) {
 }
 
 export function problemList(problems: readonly PlacedProblem[]): Content {
-	const items = problems.map(({ pointer, text, lang }) => {
-		const place = pointer && html`<code>${pointer}</code>${t("colon")} `;
-		return html`<li>${place}<span lang=${lang}>${text}</span></li>`;
+	const items = problems.map(({ pointer, text }) => {
+		return html`<li>${pointer && html`<code>${pointer}</code>${t("colon")} `}${text}</li>`;
 	});
 	return items.length === 0 ? "" : html`<ul>${items}</ul>`;
 }

@@ -4,7 +4,7 @@ import { packDraft, unpackDraft } from "../../registry/draft.ts";
 import { canonicalText, maxRegistrationBytes } from "../../registry/registration.ts";
 import { parseSmallkey } from "../../registry/smallkey.ts";
 import { debounce, field, warning } from "../page/dom.ts";
-import { type Drawables, type MapPanel, mapPanel } from "../page/drawables.ts";
+import { type MapPanel, mapPanel } from "../page/drawables.ts";
 import { refresh, type View } from "../page/page.ts";
 import { catalogue } from "../search/loaded-catalogue.ts";
 import { createAddressBox } from "./address-box.ts";
@@ -16,11 +16,8 @@ const pauseMs = 250;
 
 interface DrawnDraft {
 	fragments: ReturnType<typeof draftFragments>;
-	drawables: Drawables;
 	map: MapPanel;
 }
-
-const undrawn = { fragments: [], drawables: { en: null, fr: null }, map: null };
 
 const empty = `{
   "version": "1.0.0",
@@ -56,7 +53,6 @@ export function openDraftView(signal: AbortSignal): View {
 		const smallkey = parseSmallkey(key);
 		const form = draftForm(() => text, problems, setText);
 		const draft = smallkey !== null && registration && { smallkey, text: canonicalText(registration) };
-		const { fragments, drawables, map } = drawn ?? undrawn;
 		return html`<div class="draft" @focusout=${leave}>
 			<h1 tabindex="-1">${t("try-draft")}</h1>
 			<p>${t("draft-stays")}</p>
@@ -70,10 +66,10 @@ export function openDraftView(signal: AbortSignal): View {
 					<details><summary>${t("addresses-and-layers")}</summary>${form.rest}</details>
 					<details><summary>${t("whole-registration")}</summary>${textField(problems.length > 0)}</details>
 				</div>
-				<div class="result">${map?.element ?? html`<p class="hint place">${t("map-place")}</p>`}</div>
+				<div class="result">${drawn?.map.element ?? ""}</div>
 			</div>
 			${draft ? register.content(draft) : html`<p class="hint">${t("incomplete")}</p>`}
-			<div ?hidden=${!drawn}>${draftResult(fragments, drawables)}</div>
+			${drawn ? draftResult(drawn.fragments) : ""}
 		</div>`;
 	}
 
@@ -166,8 +162,8 @@ export function openDraftView(signal: AbortSignal): View {
 		if (!registration) return null;
 		const fragments = draftFragments(registration, parseSmallkey(key) ?? "draft");
 		if (JSON.stringify(fragments) === JSON.stringify(drawn?.fragments)) return drawn;
-		const drawables = { en: draftDrawable(fragments, "en"), fr: draftDrawable(fragments, "fr") };
-		return { fragments, drawables, map: mapPanel(drawables) };
+		const map = mapPanel({ en: draftDrawable(fragments, "en"), fr: draftDrawable(fragments, "fr") });
+		return { fragments, map };
 	}
 
 	async function judgeKey(serial: number): Promise<void> {

@@ -52,15 +52,12 @@ function withoutSecret({ smallkey, text }: Draft): TemplateResult {
 		${proposal(path, text)}`;
 }
 
+/** Empty without a repository, and for a registration that is too long for an address. */
 function proposal(path: string, text: string): Content {
 	const { repository, branch } = settings;
-	if (repository === "") return "";
-	const address = new URL(`${repository}/new/${branch}`);
-	address.search = `${new URLSearchParams({ filename: path, value: text })}`;
-	const isWhole = address.href.length <= maxAddressLength;
-	if (!isWhole) address.searchParams.delete("value");
-	return html`<p><a href=${address} rel="noopener">${t("open-github")}</a></p>
-		${isWhole ? "" : html`<p class="hint">${t("long-address")}</p>`}`;
+	const address = `${repository}/new/${branch}?${new URLSearchParams({ filename: path, value: text })}`;
+	if (repository === "" || address.length > maxAddressLength) return "";
+	return html`<p><a href=${address} rel="noopener">${t("open-github")}</a></p>`;
 }
 
 function answerContent(

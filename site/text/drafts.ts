@@ -33,10 +33,6 @@ export const draftTexts = textsByLang({
 	],
 	"viewers-would-read": ["What viewers would read", "Ce que liraient les visualiseurs"],
 	"no-form-here": ["This target cannot express the layer.", "Cette cible ne peut pas exprimer la couche."],
-	"symbols-later": [
-		"Symbols and fields are read from the service once the layer is registered.",
-		"Les symboles et les champs sont lus auprès du service une fois la couche inscrite.",
-	],
 	register: ["Register it", "L’inscrire"],
 	"secret-hint": [
 		"The secret stays in this page: only the signature is sent, and nothing is kept.",
@@ -62,10 +58,6 @@ export const draftTexts = textsByLang({
 		"Propose it as a pull request on GitHub",
 		"La proposer par une demande de tirage sur GitHub",
 	],
-	"long-address": [
-		"The registration is too long for an address: copy the text into a new file there.",
-		"L’inscription est trop longue pour une adresse : copiez le texte dans un nouveau fichier sur GitHub.",
-	],
 	"worth-knowing": ["Worth knowing:", "Bon à savoir :"],
 	"source-address": ["The address of a service or a layer", "L’adresse d’un service ou d’une couche"],
 	"read-source": ["Read it", "Lire"],
@@ -78,7 +70,6 @@ export const draftTexts = textsByLang({
 		"Not complete yet: it needs the address of a layer, and a key.",
 		"Pas encore complète : il manque l’adresse d’une couche, ou une clé.",
 	],
-	"count-in-service": ["{0} in this service.", "{0} dans ce service."],
 	"twin-search": [
 		"Looking for the layer in the other language…",
 		"Recherche de la couche dans l’autre langue…",
@@ -95,6 +86,5 @@ export const draftTexts = textsByLang({
 	titles: ["Titles", "Titres"],
 	"addresses-and-layers": ["Addresses and layers", "Adresses et couches"],
 	"whole-registration": ["The whole registration", "Toute l’inscription"],
-	"map-place": ["The map appears here.", "La carte apparaîtra ici."],
 	"without-secret": ["Without a secret", "Sans secret"],
 });
