@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { WrongError } from "../api/configuration.ts";
 import { counted, plain } from "../registry/untrusted-text.ts";
-import { buildOutput, catalogueLine, checkOutput, updateChecksums } from "../site/build/output.ts";
+import { buildOutput, catalogueLine, checkOutput } from "../site/build/output.ts";
 import { createRun } from "./terminal/command-line.ts";
 import { nameSource, withSource } from "./validate.ts";
 
@@ -14,7 +14,6 @@ export const build = createRun("build", async ({ read, environment, io, extensio
 		withSource(line)
 			.option("--out <dir>", "output folder; the files of removed layers are removed from it", "dist")
 			.option("--compress", "a .gz and a .br beside each file, for a web server that looks for them")
-			.option("--manifest", "manifest.json beside the files: the SHA-256 of each")
 			.option("--fresh", "compare every file, also those that the last build recorded as complete")
 			.addHelpText("after", buildHelp),
 	);
@@ -29,7 +28,6 @@ export const build = createRun("build", async ({ read, environment, io, extensio
 	for (const problem of problems) io.warn(plain(problem));
 	const count = counted(problems.length, "problem");
 	if (!written) throw new WrongError(`${count}; nothing was written`);
-	await updateChecksums(out, options.manifest);
 	io.print(`${written.written} written, ${written.removed} removed`);
 	if (catalogue) io.print(catalogueLine(catalogue));
 	if (problems.length > 0)

@@ -7,7 +7,7 @@ import { placeFile } from "../../publish/place-file.ts";
 import { causeOf } from "../../registry/health.ts";
 import type { CheckedLayer } from "../../registry/judge.ts";
 import { folderOf, langs } from "../../registry/smallkey.ts";
-import { type Proofs, pictureName, proofsFile, proofsVersion, readProofs } from "../../site/data/proofs.ts";
+import { type Proofs, proofsFile, proofsVersion, readProofs } from "../../site/data/proofs.ts";
 import { placeOf, quote } from "../harvest/finding.ts";
 import { type Drawn, type DrawOptions, drawLayer } from "./draw.ts";
 
@@ -34,8 +34,6 @@ async function openProofs(folder: string) {
 
 export interface ProveRun extends Omit<DrawOptions, "browser"> {
 	folder: string;
-	/** For texts that link to pictures. Otherwise the name has a hash. */
-	hasFixedNames?: boolean;
 	layers: readonly CheckedLayer[];
 	/** The proofs of all other smallkeys are removed. */
 	registered: ReadonlySet<string>;
@@ -115,14 +113,14 @@ async function drawSome(drawing: Drawing, layers: readonly CheckedLayer[]) {
 }
 
 async function record(
-	{ folder, hasFixedNames = false, day, proofs }: Drawing,
+	{ folder, day, proofs }: Drawing,
 	{ smallkey }: CheckedLayer,
 	drawn: readonly Drawn[],
 ): Promise<void> {
 	const before = proofs.get(smallkey);
 	const bytes = drawn.find(({ picture }) => picture !== null)?.picture;
 	const hash = bytes && createHash("sha256").update(bytes).digest("hex").slice(0, 12);
-	const name = pictureName(smallkey, hasFixedNames ? undefined : hash);
+	const name = `${folderOf(smallkey)}/${smallkey}.${hash}.webp`;
 	if (bytes) {
 		await mkdir(join(folder, folderOf(smallkey)), { recursive: true });
 		placeFile(folder, name, Buffer.from(bytes));

@@ -140,7 +140,4 @@ export const requestTexts = {
 	document: ["the document: {0}", "le document : {0}"],
 	or: ["{0} or {1}", "{0} ou {1}"],
 	// What the catalogue shows of pictures.
-	"proof-no-picture": ["no picture", "pas d’image"],
-	"proof-before": ["before", "avant"],
-	"proof-after": ["after", "après"],
 } satisfies Readonly<Record<string, TextPair>>;

@@ -1,5 +1,4 @@
-import { createHash } from "node:crypto";
-import { readdir, readFile, rm } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { brotliCompress, gzip } from "node:zlib";
@@ -17,7 +16,7 @@ import { fragmentFolders } from "../../publish/rendered.ts";
 import type { TargetName } from "../../registry/targets/facts.ts";
 import { targetOf } from "../../registry/targets/table.ts";
 import { counted } from "../../registry/untrusted-text.ts";
-import { filesBelow, ifThere } from "../../store/files/files.ts";
+import { ifThere } from "../../store/files/files.ts";
 import { brotliParams, catalogueFiles, catalogueFolders, removeCatalogue } from "../data/output.ts";
 import { type CatalogueOutcome, updateCatalogue } from "../data/update.ts";
 import { siteGroups } from "../http/site-headers.ts";
@@ -140,22 +139,4 @@ export async function checkOutput(out: string): Promise<void> {
 	throw new Error(
 		`--out: ${join(out, names[0] as string)} is from no build; name an empty folder, or the output of an earlier build`,
 	);
-}
-
-/**
- * `manifest.json`: path → SHA-256 of every other file.
- * @param isWanted otherwise the earlier one is only removed
- */
-export async function updateChecksums(out: string, isWanted = false): Promise<void> {
-	const manifestName = "manifest.json";
-	await rm(join(out, manifestName), { force: true });
-	if (!isWanted) return;
-	const paths = filesBelow(out).sort();
-	const hashOf = async (path: string) => {
-		const bytes = await readFile(join(out, path));
-		return [path, createHash("sha256").update(bytes).digest("hex")];
-	};
-	const files = Object.fromEntries(await pMap(paths, hashOf, { concurrency: 16 }));
-	const text = JSON.stringify({ algorithm: "sha256", files }, null, "\t");
-	placeFile(out, manifestName, Buffer.from(`${text}\n`));
 }

@@ -1,16 +1,13 @@
 import { copyFileSync, existsSync, mkdirSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Cause } from "../../registry/health.ts";
-import { folderOf, langs, parseSmallkey } from "../../registry/smallkey.ts";
-import { type TextCode, textIn, textOf } from "../../registry/texts.ts";
-import { code, tryJson } from "../../registry/untrusted-text.ts";
+import { parseSmallkey } from "../../registry/smallkey.ts";
+import { tryJson } from "../../registry/untrusted-text.ts";
 import { filesBelow, ifThereSync, readTextIfThere } from "../../store/files/files.ts";
 import type { Entry } from "./entries.ts";
 
 /** `npx fragment-publisher prove` writes it. */
 export const proofsFile = "proofs.json";
-
-export const proposedFolder = "proposed";
 
 /** Smallkey → the picture's file, and its path below the site. */
 export type Thumbnails = ReadonlyMap<string, { file: string; path: string }>;
@@ -71,26 +68,4 @@ export async function readProofs(folder: string): Promise<Proofs> {
 	const value = tryJson(text ?? "") as { version: number; layers: Record<string, Proof> } | null;
 	const layers = value?.version === proofsVersion ? Object.entries(value.layers ?? {}) : [];
 	return new Map(layers.filter(([smallkey, proof]) => parseSmallkey(smallkey) !== null && proof));
-}
-
-/** @param hash of its content; absent if the name is fixed */
-export function pictureName(smallkey: string, hash?: string | null): string {
-	return `${folderOf(smallkey)}/${smallkey}${hash ? `.${hash}` : ""}.webp`;
-}
-
-const inBoth = (code: TextCode) => langs.map((lang) => textIn(lang, textOf(code))).join(" · ");
-
-/**
- * A table for the text of a pull request. For a missing picture the reader sees its alternative text.
- * @param address of the folder, with a slash at its end
- */
-export async function picturesMarkdown(smallkeys: readonly string[], folder: string, address: string) {
-	const drawn = await readProofs(folder);
-	const linked = (path: string) => `![${inBoth("proof-no-picture")}](${address}${encodeURI(path)})`;
-	const rows = smallkeys.map((smallkey) => {
-		const before = drawn.get(smallkey)?.picture;
-		const after = linked(`${proposedFolder}/${pictureName(smallkey)}`);
-		return `| ${code(smallkey)} | ${before ? linked(before) : "–"} | ${after} |`;
-	});
-	return [`| | ${inBoth("proof-before")} | ${inBoth("proof-after")} |`, "|---|---|---|", ...rows].join("\n");
 }

@@ -78,7 +78,6 @@ test("a workflow has no permissions of its own, and a job only those that it nee
 		"pull-request.yml: trigger": "",
 		"layers.yml: plan": `${read} pull-requests=read checks=read issues=read statuses=read`,
 		"refresh.yml: harvest": `${read} pull-requests=read`,
-		"release.yml: attest": "id-token=write attestations=write",
 	};
 	for (const { name, permissions = { all: "write" }, "timeout-minutes": minutes = 0 } of jobs) {
 		const granted = Object.entries(permissions).map(([right, level]) => `${right}=${level}`);
@@ -162,9 +161,9 @@ test("the App's key enters no process but the action that makes a token of it", 
 });
 
 test("what others wrote is judged in a job without a key, and acted on in one without packages", () => {
-	for (const { name, environment, permissions, steps, needs = [] } of jobs) {
+	for (const { name, environment, steps, needs = [] } of jobs) {
 		if (/: (?:describe|propose)$/.test(name)) assert.ok([needs].flat().includes("judge"), name);
-		const holdsKey = environment !== undefined || permissions?.["id-token"] !== undefined;
+		const holdsKey = environment !== undefined;
 		const runs = steps.map(({ run, uses = "" }) => `${commandsOf(run)}${uses}`).join("\n");
 		const words = runs.match(/\bnp[mx] .*|setup$/gm) ?? [];
 		// The program that uploads the Worker.

@@ -185,20 +185,4 @@ test("a build goes into an empty folder or an earlier build only, and into that 
 	await exits(build({}, "--out", dist), 0);
 });
 
-test("a --manifest has the hash of each file, the same each time, and never a former one", async () => {
-	const manifest = join(out, "manifest.json");
-	await exits(build({}, "--manifest"), 0);
-	const text = await readFile(manifest, "utf8");
-	const hashes = (JSON.parse(text) as { files: Record<string, string> }).files;
-	const others = [...filesIn(out).keys()].filter((path) => path !== "manifest.json");
-	assert.equal(Object.keys(hashes), others);
-	const bytes = await readFile(join(out, "_headers"));
-	const hash = Buffer.from(await crypto.subtle.digest("SHA-256", bytes)).toString("hex");
-	assert.is(hashes._headers, hash);
-	await exits(build({}, "--manifest"), 0);
-	assert.is(await readFile(manifest, "utf8"), text);
-	await exits(build(), 0);
-	assert.is(await stat(manifest).catch(() => null), null);
-});
-
 test.run();

@@ -3,38 +3,24 @@ import { createHash } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { InvalidArgumentError } from "commander";
-import type { Io } from "../../../api/configuration.ts";
 import { readConfiguration, withoutStore } from "../../../api/service/settings.ts";
 import { descriptionText } from "../../../registry/description.ts";
 import { causeText } from "../../../registry/health.ts";
-import type { CheckedLayer, LayerFile } from "../../../registry/judge.ts";
+import type { CheckedLayer } from "../../../registry/judge.ts";
 import { canonicalText } from "../../../registry/registration.ts";
 import { descriptionPath, folderOf, layerPath } from "../../../registry/smallkey.ts";
 import { counted, plain } from "../../../registry/untrusted-text.ts";
 import { createRun } from "../../../scripts/terminal/command-line.ts";
 import { nameSource, withSource } from "../../../scripts/validate.ts";
 import { buildFolder } from "../../../site/build/output.ts";
-import { proposedFolder } from "../../../site/data/proofs.ts";
 import { readSite } from "../../../site/process/site-settings.ts";
 import { withTemporaryFolder } from "../../../store/files/files.ts";
-import { listTree, readEntries } from "../../../store/git/commands/tree.ts";
-import { readOpen } from "../../../store/git/review-branches.ts";
 import { clientsWith } from "../../harvest/ask.ts";
-import { readLayers, selectLayers, validLayers } from "../../harvest/harvester/layers.ts";
+import { readLayers, selectLayers } from "../../harvest/harvester/layers.ts";
 import { readHarvest } from "../../harvest/settings.ts";
 import { needBrowser, openBrowser, readProve } from "../browser.ts";
 import { runProofs } from "../proofs.ts";
 import { serveFolder } from "../serve-folder.ts";
-
-/** The layers of all waiting repairs, as after their merge. */
-async function readProposed(repository: string, ref: string, io: Io): Promise<CheckedLayer[]> {
-	const files: LayerFile[] = [];
-	for (const { commit, smallkeys } of await readOpen(repository, ref)) {
-		const paths = smallkeys.flatMap((smallkey) => [layerPath(smallkey), descriptionPath(smallkey)]);
-		files.push(...(await readEntries(repository, await listTree(repository, commit, paths))));
-	}
-	return validLayers(files, io);
-}
 
 /** Valid layers: of a folder with a wrong file, a build writes nothing. */
 async function writeLayers(layers: readonly CheckedLayer[], folder: string): Promise<void> {
@@ -59,25 +45,19 @@ function isIn({ number, of }: ReturnType<typeof parsePart>, smallkey: string): b
 }
 
 export const run = createRun("prove", async ({ read, environment, io }) => {
-	const [{ part, proposed, out, ...options }, smallkeys] = await read((line) =>
+	const [{ part, out, ...options }, smallkeys] = await read((line) =>
 		withSource(line.argument("[smallkey...]", "which layers; all where none is named"))
 			.option("--part <part>", "one of several parts of all layers, such as 3/7", parsePart)
-			.option("--proposed", "the repairs that wait in the repository, as they would be")
 			.option("--out <dir>", "the folder of pictures (PICTURES, or DATA_DIR/pictures)"),
 	);
 	const configuration = readConfiguration(withoutStore(environment), readProve, readSite, readHarvest);
 	const { browser } = configuration;
 	needBrowser(browser);
-	const pictures = resolve(out ?? configuration.pictures);
-	const folder = proposed ? join(pictures, proposedFolder) : pictures;
+	const folder = resolve(out ?? configuration.pictures);
 	const { source, name } = nameSource(options);
-	if (proposed && "folder" in source) throw new Error("--proposed: is for --repo");
 	await mkdir(folder, { recursive: true });
 	await withTemporaryFolder("fp-prove-", async (temporary) => {
-		const isProposed = proposed && "ref" in source;
-		const all = isProposed
-			? await readProposed(source.repository, source.ref, io)
-			: await readLayers(source, io);
+		const all = await readLayers(source, io);
 		const layers = selectLayers(all, smallkeys).filter(({ smallkey }) => !part || isIn(part, smallkey));
 		io.warn(plain(`Drawing ${counted(layers.length, "layer")} of ${name}`));
 		const dist = join(temporary, "dist");
@@ -94,8 +74,7 @@ export const run = createRun("prove", async ({ read, environment, io }) => {
 			layers,
 			registered: new Set(all.map(({ smallkey }) => smallkey)),
 			folder,
-			hasFixedNames: proposed ?? false,
-			isAgain: proposed ?? smallkeys.length > 0,
+			isAgain: smallkeys.length > 0,
 			day,
 			signal: io.interrupted(),
 			browser: () => openBrowser(browser),

@@ -8,8 +8,6 @@ import { resolveCommit } from "../../../publish/collect.ts";
 import { healthPath, healthText, markRepairs, parseHealth, weekOf } from "../../../registry/health.ts";
 import { counted, plain } from "../../../registry/untrusted-text.ts";
 import { createRun } from "../../../scripts/terminal/command-line.ts";
-import { picturesMarkdown } from "../../../site/data/proofs.ts";
-import { readSite } from "../../../site/process/site-settings.ts";
 import { readTextIfThere, replaceFile } from "../../../store/files/files.ts";
 import { gitText, runGit } from "../../../store/git/commands/run.ts";
 import { messageOf, type OpenRepair, readOpen } from "../../../store/git/review-branches.ts";
@@ -47,12 +45,10 @@ function printOutcome({ checked, proposed, withdrawn, postponed }: Outcome, io: 
 	);
 }
 
-/** @param drawnOf the pictures of a proposal's layers, as Markdown */
 async function writeRequests(
 	out: string,
 	{ proposed, withdrawn }: Outcome,
 	{ repository, base }: { repository: string; base: string },
-	drawnOf: (smallkeys: readonly string[]) => Promise<string>,
 ): Promise<void> {
 	for (const proposal of proposed) {
 		const folder = join(out, proposal.branch);
@@ -61,7 +57,7 @@ async function writeRequests(
 		await writeFile(join(folder, "repair.patch"), await runGit(repository, words));
 		// GitHub interprets words in a commit's message as commands, such as those that close an issue.
 		await writeFile(join(folder, "message.txt"), messageOf(proposal));
-		await writeFile(join(folder, "text.md"), `${proposal.markdown}\n${await drawnOf(proposal.smallkeys)}\n`);
+		await writeFile(join(folder, "text.md"), `${proposal.markdown}\n`);
 	}
 	await mkdir(out, { recursive: true });
 	await writeFile(join(out, "withdrawn.txt"), withdrawn.map((branch) => `${branch}\n`).join(""));
@@ -74,8 +70,8 @@ export const run = createRun("repair", async ({ read, environment, io }) => {
 			"for this checkout and its layers/health.json: write there what pull requests need",
 		),
 	);
-	const configuration = readConfiguration(withoutStore(environment), readSite, readHarvest);
-	const { network, harvest, dataDir, mapWkid, pictures } = configuration;
+	const configuration = readConfiguration(withoutStore(environment), readHarvest);
+	const { network, harvest, dataDir, mapWkid } = configuration;
 	if (!harvest.on || !harvest.repair)
 		return void io.print(`${harvest.on ? "REPAIR" : "HARVEST"}=off: no service is looked for`);
 	const now = io.now();
@@ -99,10 +95,5 @@ export const run = createRun("repair", async ({ read, environment, io }) => {
 	printOutcome(outcome, io);
 	if (out === undefined) return;
 	await noteRepairs(health, await readOpen(repository, base), now);
-	const { GITHUB_SERVER_URL = "https://github.com", GITHUB_REPOSITORY = "" } = environment;
-	// GitHub serves the files of the branch `pictures` there.
-	const address = `${GITHUB_SERVER_URL}/${GITHUB_REPOSITORY}/raw/pictures/`;
-	await writeRequests(out, outcome, { repository, base }, (smallkeys) =>
-		picturesMarkdown(smallkeys, pictures, address),
-	);
+	await writeRequests(out, outcome, { repository, base });
 });

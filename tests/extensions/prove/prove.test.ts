@@ -9,13 +9,9 @@ import type { Drawn } from "../../../extensions/prove/draw.ts";
 import { type ProveRun, runProofs } from "../../../extensions/prove/proofs.ts";
 import { causeOf } from "../../../registry/health.ts";
 import type { CheckedLayer } from "../../../registry/judge.ts";
-import { layerPath } from "../../../registry/smallkey.ts";
 import { processIo } from "../../../scripts/main.ts";
 import { readProofs } from "../../../site/data/proofs.ts";
-import { type Proposal, writeProposal } from "../../../store/git/review-branches.ts";
-import { wms } from "../../helpers/handlers.ts";
-import { runScript, warns } from "../../helpers/process.ts";
-import { Repository, sharedSuite, temporaryFolder } from "../../helpers/world.ts";
+import { sharedSuite, temporaryFolder } from "../../helpers/world.ts";
 
 interface Scene {
 	layers: CheckedLayer[];
@@ -113,23 +109,6 @@ test("a run that is killed while it draws has removed no picture that the stored
 	assert.is((await picturesIn(scene)).length, 2, "the earlier ones are removed at the end");
 	await proveWithout(scene, ["nacei-1"], draw, { isAgain: true, registered: new Set(["nacei-1"]) });
 	assert.equal([...new Set(kept)], [true]);
-});
-
-test("a wrong file of a repair that waits is named, and not drawn", async (scene) => {
-	using repository = new Repository({ [layerPath("moved")]: wms("moved") });
-	const proposal: Proposal = {
-		...{ branch: "repair/moved", smallkeys: ["moved"], sure: "same", subject: "repair moved" },
-		...{ text: "", markdown: "", evidence: [], edits: [{ path: layerPath("moved"), text: "{}" }] },
-	};
-	await writeProposal(repository.path, "main", proposal, undefined, new Date("2026-03-04T12:00:00Z"));
-	const words = ["--repo", repository.path, "--proposed", "--out", scene.folder];
-	// Without a layer to draw, no browser is started.
-	const ended = await warns(
-		runScript("prove", words, { BROWSER_PATH: process.execPath, DATA_DIR: scene.folder }),
-		0,
-		`${layerPath("moved")}: /version: `,
-	);
-	assert.match(ended.stdout, "0 of 0 layers draw, 0 not checked yet");
 });
 
 test("a layer that crashes the browser is reported as not drawn, and all others are drawn", async (scene) => {

@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { browserPath } from "../../../extensions/prove/browser.ts";
@@ -38,35 +37,25 @@ const browserTest = browserPath ? test : test.skip;
 /** A time on a later day than the layers' first commit, which names the sick one. */
 const later = (days = 1) => ({ now: () => new Date(noon + days * 86_400_000) });
 
-browserTest(
-	"a layer that moved is proposed with a picture, and what is merged draws",
-	async ({ local, peer, env }) => {
-		serveOdd(peer, 5);
-		await prints(
-			runScript("repair", [], { ...env, REPAIR: "off" }),
-			0,
-			"REPAIR=off: no service is looked for",
-		);
-		assert.is(await local.git("for-each-ref", "refs/heads/repair"), "", "and nothing was proposed");
-		await prints(runScript("repair", [], env, later()), 0, [
-			"repair/moved: repair moved: the same layer at another place\n",
-			"1 sick layer checked, 1 repair proposed\n",
-		]);
-		const own = "by the service itself: repair moved: the same layer at another place\n";
-		const show = () => runScript("review", ["show", "moved"], env);
-		await prints(show(), 0, own, "| fields | 5 | 5 | yes |");
-		await exits(runScript("prove", ["--repo", local.repository, "--proposed"], env), 0);
-		const picture = join(local.folder, "pictures/proposed/mo/moved.webp");
-		assert.is((await readFile(picture)).toString("latin1", 8, 12), "WEBP");
-		await exits(accept(local, env), 0);
-		await prints(runScript("audit", ["moved"], env), 0, own);
-		const folder = join(local.folder, "checkout/layers");
-		await gitIn(folder)("pull", "-q", "origin", "main");
-		writeFiles(folder, { "ba/bad.json": "{" });
-		const { stdout, stderr } = await runScript("prove", ["--layers", folder], env);
-		assert.match(stdout, "1 of 1 layer draw, 0 not checked yet");
-		assert.is(stderr.match(/bad\.json/g)?.length, 1, "a wrong file keeps no other layer from being drawn");
-	},
-);
+browserTest("a layer that moved is proposed, and what is merged draws", async ({ local, peer, env }) => {
+	serveOdd(peer, 5);
+	await prints(runScript("repair", [], { ...env, REPAIR: "off" }), 0, "REPAIR=off: no service is looked for");
+	assert.is(await local.git("for-each-ref", "refs/heads/repair"), "", "and nothing was proposed");
+	await prints(runScript("repair", [], env, later()), 0, [
+		"repair/moved: repair moved: the same layer at another place\n",
+		"1 sick layer checked, 1 repair proposed\n",
+	]);
+	const own = "by the service itself: repair moved: the same layer at another place\n";
+	const show = () => runScript("review", ["show", "moved"], env);
+	await prints(show(), 0, own, "| fields | 5 | 5 | yes |");
+	await exits(accept(local, env), 0);
+	await prints(runScript("audit", ["moved"], env), 0, own);
+	const folder = join(local.folder, "checkout/layers");
+	await gitIn(folder)("pull", "-q", "origin", "main");
+	writeFiles(folder, { "ba/bad.json": "{" });
+	const { stdout, stderr } = await runScript("prove", ["--layers", folder], env);
+	assert.match(stdout, "1 of 1 layer draw, 0 not checked yet");
+	assert.is(stderr.match(/bad\.json/g)?.length, 1, "a wrong file keeps no other layer from being drawn");
+});
 
 test.run();

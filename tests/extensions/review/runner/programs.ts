@@ -77,8 +77,6 @@ let running: Promise<unknown> = Promise.resolve();
 async function npx({ cwd, env, words: [name, command = "", ...words] }: Call): Promise<Ended> {
 	if (name !== "fragment-publisher" || !existsSync(join(cwd, "node_modules/.installed")))
 		throw new Error(`no package ${name} in this checkout`);
-	// It would need a browser.
-	if (command === "prove") return { code: 0, stdout: "", stderr: "" };
 	const run = async () => {
 		process.chdir(cwd);
 		return runScript(command, words, env).finally(() => process.chdir(root));

@@ -188,8 +188,8 @@ export class World {
 			if ((only ?? file) !== file || !(event in workflow.on)) continue;
 			const on = workflow.on[event] as null | Record<string, string[]>;
 			if (on?.types && payload.action && !on.types.includes(payload.action as string)) continue;
-			// Nothing that is played has the tags of `release`, the paths of `packages`, or pushes code past `check`.
-			if (on?.tags || on?.paths || on?.["paths-ignore"]) continue;
+			// Nothing that is played has the paths of `packages`, or pushes code past `check`.
+			if (on?.paths || on?.["paths-ignore"]) continue;
 			this.#waiting.push({ workflow, start: { event, ref, sha, payload } });
 		}
 	}
