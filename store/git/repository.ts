@@ -153,6 +153,9 @@ export async function readRef(repository: string): Promise<string | null> {
 	return (await read(`refs/heads/${branchName}`)) ?? packed?.slice(0, packed.indexOf(" ")) ?? null;
 }
 
+/** Longest time of a repack, and the pause after one that failed. */
+const maintenanceMs = 600_000;
+
 /** A repack takes as long as some ten groups. */
 const busyFactor = 4;
 
@@ -167,7 +170,7 @@ export function createMaintenance({ repository, limits, log }: StoreBase, after:
 	let pausedUntilMs = Number.NEGATIVE_INFINITY;
 
 	async function maintain(): Promise<void> {
-		const options = { limitMs: limits.maintenanceMs, signal: ending.signal };
+		const options = { limitMs: maintenanceMs, signal: ending.signal };
 		const git = (...args: string[]) => runGit(repository, args, options);
 		try {
 			await git("repack", "-q", "-d", "-l", "--geometric=2", "--threads=1");
@@ -175,7 +178,7 @@ export function createMaintenance({ repository, limits, log }: StoreBase, after:
 			await after();
 		} catch (error) {
 			if (!ending.signal.aborted) log.error(error);
-			pausedUntilMs = performance.now() + limits.maintenanceMs;
+			pausedUntilMs = performance.now() + maintenanceMs;
 		}
 		running = null;
 	}

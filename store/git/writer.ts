@@ -9,7 +9,6 @@ export const branchName = "main";
 export const defaultLimits = {
 	/** Longest time of a git process that writes a group, longest silence of one that reads, and longest sync. */
 	silenceMs: 15_000,
-	maintenanceMs: 600_000,
 	lockMs: 2_000,
 	pollMs: 200,
 	/** How long a failure is named after which no change succeeds. */
@@ -74,8 +73,7 @@ function commitCommands(branch: string, from: string | null, commit: ImportedCom
 	const { author, committer, message, edits } = commit;
 	const head = `commit ${branch}\nmark :1\nauthor ${author}\ncommitter ${committer}\n${data(message)}`;
 	const files = edits.map(({ path, text }) => {
-		const quoted = `"${path.replace(/["\\]/g, "\\$&").replaceAll("\n", "\\n")}"`;
-		return text === null ? `D ${quoted}\n` : `M 100644 inline ${quoted}\n${data(text)}`;
+		return text === null ? `D ${path}\n` : `M 100644 inline ${path}\n${data(text)}`;
 	});
 	return [head + (from === null ? "" : `from ${from}\n`), ...files, "\nget-mark :1\n"];
 }

@@ -12,21 +12,20 @@ interface Place {
 /** The branch of a review. After its pull request is closed or merged, it begins again from the served branch. */
 export interface Review {
 	name: string;
-	open: Awaited<ReturnType<typeof listPullRequests>>[number] | null;
+	open: Awaited<ReturnType<typeof findPullRequest>>;
 	base: Head;
 	/** Another sender, whose change waits there. */
 	holder: string | null;
 }
 
-async function listPullRequests({ github: { rest, repo, paginate }, branch }: Place) {
-	const pulls = await paginate(rest.pulls.list, { ...repo, state: "open", base: branch, per_page: 100 });
-	return pulls.filter(({ head, base }) => head.repo?.full_name === base.repo.full_name);
+async function findPullRequest({ github: { rest, repo }, branch }: Place, name: string) {
+	const head = `${repo.owner}:${name}`;
+	return (await rest.pulls.list({ ...repo, state: "open", base: branch, head })).data[0] ?? null;
 }
 
 export async function findReview(place: Place & { heads: Heads }, main: Head, meta: Meta): Promise<Review> {
 	const name = reviewBranch(meta);
-	const pulls = await listPullRequests(place);
-	const open = pulls.find(({ head }) => head.ref === name) ?? null;
+	const open = await findPullRequest(place, name);
 	const base = (open && (await place.heads.find(place.github, name))) ?? main;
 	const sender = meta.smallkey === null || meta.reviewName !== undefined ? null : senderOf(base, main);
 	const holder = sender === meta.author ? null : sender;
@@ -82,12 +81,8 @@ export function joinSteps(steps: readonly Step[]): Step[] {
 	return [{ ...first, meta, edits: steps.flatMap(({ edits }) => edits) }];
 }
 
-function textOf({ smallkey, author, reviewName, subject }: Meta) {
-	if (reviewName !== undefined) {
-		const body = `The sender ${code(author)} sends these layers as one review, ${code(reviewName)}. The comment below lists them, and *Files changed* shows each. Further changes of this review come to this pull request.`;
-		return { title: `review ${reviewName} of ${author}`, body };
-	}
-	const what = smallkey === null ? "these layers" : `the layer ${code(smallkey)}`;
-	const body = `The sender ${code(author)} changes ${what}. The comment below lists what changes, and *Files changed* shows it.`;
-	return { title: subject, body };
+function textOf({ author, reviewName, subject }: Meta) {
+	const title = reviewName === undefined ? subject : `review ${reviewName} of ${author}`;
+	const body = `The sender ${code(author)} sends this change. The comment below lists its layers, and *Files changed* shows each. Further changes come to this pull request.`;
+	return { title, body };
 }

@@ -8,7 +8,7 @@ import {
 import { maxBytesOf, warningsOf } from "../../registry/registration.ts";
 import { layerPath, parseLayerPath } from "../../registry/smallkey.ts";
 import { problemAt } from "../../registry/texts.ts";
-import { counted, visible } from "../../registry/untrusted-text.ts";
+import { counted, groupBy, visible } from "../../registry/untrusted-text.ts";
 import { isAncestor } from "../git/commands/commits.ts";
 import { type Quarantine, readRecords, withQuarantine } from "../git/commands/run.ts";
 import {
@@ -65,35 +65,21 @@ async function* readPortions(
 		return change.path.startsWith("layers/") ? null : 0;
 	};
 	const read = async (portion: readonly PathChange[]): Promise<EditedFile[]> => {
-		const written = await readEntries(repository, portion.filter(isWritten), standIn);
-		const removed = portion.filter((change) => !isWritten(change));
-		return [...written, ...removed.map(({ path }) => ({ path, kind: "removed" as const }))];
+		const written = portion.filter(({ mode }) => mode !== null);
+		const removed = portion.filter(({ mode }) => mode === null);
+		const files = await readEntries(repository, written, standIn);
+		return [...files, ...removed.map(({ path }) => ({ path, kind: "removed" as const }))];
 	};
-	let portion: PathChange[] = [];
-	let bytes = 0;
-	for (const group of groupsOf(changes)) {
-		for (const change of group) {
-			portion.push(change);
-			bytes += standIn(change) ?? sizeOf(change);
-		}
+	const keyOf = ({ path }: PathChange) => parseLayerPath(path)?.smallkey.toLowerCase() ?? path;
+	let [portion, bytes]: [PathChange[], number] = [[], 0];
+	for (const group of groupBy(changes, keyOf).values()) {
+		portion.push(...group);
+		for (const change of group) bytes += standIn(change) ?? sizeOf(change);
 		if (bytes < maxPortionBytes) continue;
 		yield await read(portion);
 		[portion, bytes] = [[], 0];
 	}
 	yield await read(portion);
-}
-
-const isWritten = ({ mode }: PathChange) => mode !== null;
-
-function groupsOf(changes: readonly PathChange[]): Iterable<PathChange[]> {
-	const groups = new Map<string, PathChange[]>();
-	for (const change of changes) {
-		const key = parseLayerPath(change.path)?.smallkey.toLowerCase() ?? change.path;
-		const group = groups.get(key);
-		if (group) group.push(change);
-		else groups.set(key, [change]);
-	}
-	return groups.values();
 }
 
 export interface Verdict {
@@ -189,9 +175,8 @@ async function findTooLarge(repository: string, quarantine: string): Promise<str
 			total += bytes;
 		}
 		objects += lines.length;
-		if (objects > maxObjects) return `a push may bring at most ${maxObjects} objects: push it in parts`;
-		if (total > maxTotalBytes)
-			return `a push may bring at most ${maxTotalBytes} bytes, unpacked: push it in parts`;
+		if (objects > maxObjects || total > maxTotalBytes)
+			return `a push may bring at most ${maxObjects} objects and ${maxTotalBytes} bytes, unpacked: push it in parts`;
 	}
 	return null;
 }

@@ -89,11 +89,9 @@ function findAmbiguity({ body }: GitObject): string | null {
 	for (const name of ["author", "committer"]) {
 		if (lines.filter((line) => line.startsWith(`${name} `)).length !== 1) return `must have one ${name}`;
 	}
-	const encoding = lines.find((line) => /^encoding /.test(line) && !/^encoding utf-?8$/i.test(line));
-	if (encoding !== undefined) {
-		return `must be in UTF-8, and says ${encoding}: git config --unset i18n.commitEncoding, and commit it again`;
-	}
-	return isUtf8(body) ? null : "must be in UTF-8, and is not";
+	const isOther = lines.some((line) => /^encoding /.test(line) && !/^encoding utf-?8$/i.test(line));
+	if (!isOther && isUtf8(body)) return null;
+	return "must be in UTF-8: git config --unset i18n.commitEncoding, and commit it again";
 }
 
 /** A commit with a date in the future would lead every feed until then. */

@@ -221,7 +221,7 @@ test("changes for review share one pull request, until it is merged or closed", 
 		[pull?.html_url, pull?.title, pull?.base.ref, others],
 		[first.pullRequest, "again", "main", []],
 	);
-	assert.match(pull?.body ?? "", "The sender <code>jstest</code> changes the layer <code>review</code>");
+	assert.match(pull?.body ?? "", "The sender <code>jstest</code> sends this change.");
 	assert.is(await peer.file(layerPath("review")), '{"a":"old","same":1}\n');
 	await peer.api("PATCH", `/pulls/${pull?.number}`, { state: "closed" });
 	const third = await put(store, "review", '{"a":"newest"}\n', review);
@@ -292,7 +292,6 @@ const endless: [name: string, ...Endless][] = [
 	["HTML", "GET", /contents/, { kind: "answer", status: 404, text: "<html>" }, 15, /without JSON/],
 	["403 with Retry-After", "PATCH", /refs/, answer(403, "", { "Retry-After": "60" }), 60, /403/],
 	["403 of a secondary limit", "POST", /trees$/, answer(403, "a secondary rate limit"), 60, /rate limit/],
-	["403 of abuse", "POST", /trees$/, answer(403, "an abuse detection mechanism"), 60, /abuse/],
 ];
 
 for (const [index, [name, method, path, effect, seconds, cause]] of endless.entries())
@@ -325,7 +324,6 @@ for (const [index, [name, method, path, effect, seconds, cause]] of endless.entr
 /** What GitHub refuses for good: an error for the operator, tried once. */
 const refusals: [name: string, method: string, path: RegExp, effect: Effect, text: RegExp][] = [
 	["bad credentials", "GET", /commits$/, answer(401, "Bad credentials"), /401 .*Bad credentials/],
-	["an archived repository", "POST", /trees$/, answer(403, "archived so is read-only."), /403 .*read-only/],
 	["an unknown repository", "GET", /commits$/, answer(404, "Not Found"), /404 .*heads%2Fmain/],
 ];
 
