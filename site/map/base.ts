@@ -15,8 +15,6 @@ import { land, settings, t } from "../page/page.ts";
 import type { Box } from "./drawable.ts";
 import { projectionOf, resolutions, tileLayer } from "./pictures.ts";
 
-export type BaseMap = ReturnType<typeof openBaseMap>;
-
 export function canadaBox(): Box {
 	const { xmin, ymin, xmax, ymax } = layerExtent(null, settings.mapWkid);
 	return [xmin, ymin, xmax, ymax];

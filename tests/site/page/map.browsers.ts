@@ -31,7 +31,6 @@ function drawing(fill: Colour, label: string) {
 
 function layersOf(maps: Peer, odd: Peer): TestLayer[] {
 	const at = (path: string) => maps.origin + path;
-	serveWms(maps, "/wms", { info: "<h1>Here</h1><script>parent.document.title='owned'</script>" });
 	serveWms(maps, "/wms-text", { info: "plain <b>text</b>" });
 	serveWms(maps, "/wms-3857", { onlyReference: "EPSG:3857", colourOf: () => green });
 	odd.on("/status", sendText("no", "text/plain", 503));
@@ -67,7 +66,6 @@ function layersOf(maps: Peer, odd: Peer): TestLayer[] {
 		wmsLayer(smallkey, address, [`Pictures ${smallkey}`, `Images ${smallkey}`], {}, members);
 	const feature = { service_url: at("/rest/MapServer/3") };
 	return [
-		wms("wms", at("/wms"), { feature_info_type: "text/html" }),
 		wms("wms-text", at("/wms-text?map=a"), { feature_info_type: "text/plain" }),
 		wms("wms-3857", at("/wms-3857"), { layer: "l" }),
 		wms("status", `${odd.origin}/status`),
@@ -76,7 +74,6 @@ function layersOf(maps: Peer, odd: Peer): TestLayer[] {
 		featureLayer("points", at("/points/MapServer/0"), { type: "simple", ...drawing(red, "Station") }),
 		featureLayer("unique", at("/areas/MapServer/0"), unique),
 		featureLayer("breaks", at("/areas/MapServer/0"), breaks),
-		featureLayer("far", at("/areas/MapServer/0"), breaks, { min_scale: 1_000 }),
 		featureLayer("error", `${odd.origin}/MapServer/0`, unique),
 		{
 			smallkey: "not-harvested",
@@ -159,9 +156,9 @@ test("the map's view filters, and stays in the address", async (context) => {
 	await page.getByRole("checkbox", { name: "In the map’s view" }).check();
 	await page.locator(".overview .map canvas").first().waitFor();
 	await eventually(() => page.url().includes("view="));
-	await eventually(async () => (await page.locator(".results li").count()) === 5);
+	await eventually(async () => (await page.locator(".results li").count()) === 4);
 	const titles = await page.locator(".results h2").allTextContents();
-	assert.equal(titles.sort(), ["The breaks", "The error", "The far", "The points", "The unique"]);
+	assert.equal(titles.sort(), ["The breaks", "The error", "The points", "The unique"]);
 	// The map of a view that the address has shows that view, and does not make another one of it.
 	const address = page.url();
 	await page.reload();
