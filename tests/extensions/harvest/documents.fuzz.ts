@@ -10,7 +10,7 @@ import type { Registration1 } from "../../../registry/registration.ts";
 import { fuzzRuns } from "../../helpers/fuzz.ts";
 import { test } from "../../helpers/suite.ts";
 import { assertAccepted, featureAt, renderV09 } from "../../viewer/viewer.ts";
-import { layerDocument, legend, marker } from "./arcgis-server.ts";
+import { entry, layerDocument, legend, marker } from "./arcgis-server.ts";
 
 const address = "http://maps.example/arcgis/rest/services/Odd/MapServer/3";
 const settings = { metadataUrl: "", catalogueUrl: "" };
@@ -24,46 +24,50 @@ const odd = fc.oneof(
 	),
 );
 
-function mutated(good: Record<string, unknown>): fc.Arbitrary<Record<string, unknown>> {
-	const members = Object.entries(good).map(([name, value]) => [
-		name,
-		fc.oneof(
-			{ weight: 6, arbitrary: fc.constant(value) },
-			{ weight: 2, arbitrary: odd },
-			{ weight: 1, arbitrary: fc.constant(undefined) },
-		),
-	]);
-	return fc.record(Object.fromEntries(members));
-}
+const symbols = [
+	marker(7),
+	{ type: "esriPMS", contentType: "image/png", imageData: "iVBORw0KGgo=" },
+	{ type: "esriSFS", style: "esriSFSSolid", color: [0, 0, 0, 0], outline: { color: [1, 1, 1, 1], width: 1 } },
+];
+const infos = ["A", "same", "__proto__", "1", "2.5"].map((value, at) => {
+	return { value, classMaxValue: at, label: value, symbol: symbols[at % symbols.length] };
+});
+const documents = ["uniqueValue", "classBreaks", "simple"].map((type) => {
+	const fields = { field: "CLASS", field1: "NAME", field2: "CLASS", minValue: 0, defaultLabel: "x" };
+	const classes = {
+		uniqueValueInfos: infos,
+		classBreakInfos: infos,
+		symbol: marker(1),
+		defaultSymbol: marker(1),
+	};
+	return layerDocument({ drawingInfo: { renderer: { type, ...fields, ...classes } } });
+});
 
-const text = fc.oneof(fc.string(), fc.constantFrom("A", "B", "same", "__proto__", "1", "2.5", " "), odd);
-const symbol = fc.oneof(
-	fc.integer({ min: 0, max: 255 }).map(marker),
-	mutated({ type: "esriSMS", style: "esriSMSCircle", color: [1, 2, 3, 255], size: 4, outline: { width: 1 } }),
-	mutated({ type: "esriPMS", contentType: "image/png", imageData: "iVBORw0KGgo=" }),
-	mutated({ type: "esriSFS", style: "esriSFSSolid", color: [0, 0, 0, 0], outline: { color: [1, 1, 1, 1] } }),
-	odd,
-);
-const listOf = (item: fc.Arbitrary<unknown>) =>
-	fc.oneof(fc.array(fc.oneof(item, odd), { maxLength: 8 }), odd);
-const info = fc.record({ value: text, classMaxValue: fc.oneof(fc.double(), odd), label: text, symbol });
-const renderer = fc
-	.record({
-		type: fc.constantFrom("uniqueValue", "classBreaks", "simple"),
-		...{
-			field: fc.constantFrom("CLASS", "none"),
-			field1: fc.constantFrom("NAME", "CLASS", "none"),
-			field2: odd,
-		},
-		...{ uniqueValueInfos: listOf(info), classBreakInfos: listOf(info), symbol },
-	})
-	.chain((parts) => mutated({ defaultSymbol: marker(1), defaultLabel: "x", minValue: 0, ...parts }));
-const field = mutated({ name: "NAME", type: "esriFieldTypeString", alias: "Name" });
-const document = fc
-	.record({ renderer: fc.oneof(renderer, odd), fields: listOf(field) })
-	.chain(({ renderer, fields }) => mutated(layerDocument({ drawingInfo: { renderer }, fields })));
-const entry = mutated({ label: "A", contentType: "image/png", imageData: "iVBORw0KGgo=", values: ["A", 1] });
-const entries = fc.array(entry, { maxLength: 8 }).map((all) => legend(...all));
+/** A document in which some values, at any depth, are others, or absent. */
+function mutated(good: unknown): fc.Arbitrary<unknown> {
+	const change = fc.tuple(
+		fc.array(fc.nat(), { minLength: 1, maxLength: 6 }),
+		fc.option(odd, { nil: undefined }),
+	);
+	return fc.array(change, { maxLength: 6 }).map((changes) => {
+		const document = structuredClone(good);
+		for (const [path, value] of changes) {
+			let node = document as Record<string, unknown>;
+			for (const [at, step] of path.entries()) {
+				const names = Object.keys(node);
+				const name = names[step % names.length];
+				if (name === undefined) break;
+				const inner = node[name];
+				if (at < path.length - 1 && typeof inner === "object" && inner !== null) node = inner as typeof node;
+				else {
+					node[name] = structuredClone(value);
+					break;
+				}
+			}
+		}
+		return document;
+	});
+}
 
 /** What a service sends of a value: its JSON, and at times only a part of it. */
 const bytes = (value: fc.Arbitrary<unknown>) =>
@@ -78,9 +82,9 @@ const bytes = (value: fc.Arbitrary<unknown>) =>
 		});
 
 const answers = fc.record({
-	layer: bytes(document),
-	legend: bytes(fc.oneof(entries, odd)),
-	count: bytes(fc.oneof(mutated({ count: 12 }), odd)),
+	layer: bytes(fc.oneof(...documents.map(mutated))),
+	legend: bytes(mutated(legend(entry("A", 1, { values: ["A", 1] }), entry("same", 2), entry("x", 3)))),
+	count: bytes(mutated({ count: 12 })),
 });
 
 function askFrom(sent: { layer: Answer; legend: Answer; count: Answer }): Ask {

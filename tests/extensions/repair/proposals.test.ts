@@ -1,9 +1,13 @@
 import * as assert from "uvu/assert";
+import { findWaiting } from "../../../api/service/repository.ts";
 import { limitRequests, type RepairRun, runRepair } from "../../../extensions/repair/run.ts";
+import { createReadRepairs } from "../../../extensions/repair/waiting-repairs.ts";
+import { declineReview } from "../../../extensions/review/decide.ts";
 import { parseHealth } from "../../../registry/health.ts";
 import type { CheckedLayer } from "../../../registry/judge.ts";
 import { canonicalText, type Registration } from "../../../registry/registration.ts";
 import { descriptionPath, layerPath } from "../../../registry/smallkey.ts";
+import { declinedEvidence } from "../../../store/git/review-branches.ts";
 import { suite } from "../../helpers/suite.ts";
 import type { Repository } from "../../helpers/world.ts";
 import { together } from "./move.ts";
@@ -53,12 +57,9 @@ function run(
 const branches = (repository: Repository) =>
 	repository.git("for-each-ref", "--format=%(refname:short)", "refs/heads/").trim().split("\n");
 
-/** As `review decline` does it: a last commit on a branch of declined changes. */
-function decline(repository: Repository): void {
-	const words = ["commit-tree", "repair/five1^{tree}", "-p", "repair/five1", "-m", "decline", "-m", "No."];
-	const last = repository.git(...words, "-m", `Main: ${repository.git("rev-parse", "main")}`).trim();
-	repository.git("branch", `declined/repair/five1/${last.slice(0, 12)}`, last);
-	repository.git("branch", "-D", "repair/five1");
+async function decline({ path }: Repository): Promise<void> {
+	const reviewer = { name: "Ann", mail: "ann@example.org" };
+	await declineReview(path, await findWaiting(path, "repair/five1"), reviewer, "No.");
 }
 
 test("five layers that move with their service are one proposal, and main stays as it is", async (scene) => {
@@ -83,6 +84,32 @@ test("five layers that move with their service are one proposal, and main stays 
 	);
 	assert.is(message.match(/^Repairs: five\d$/gm)?.length, 5);
 	assert.is(message.match(/^Evidence: [0-9a-f]{16}$/gm)?.length, 5);
+	await decline(repository);
+	assert.is((await declinedEvidence(repository.path)).size, 5);
+});
+
+test("a repair that waits has its places and its evidence, in both languages", async (scene) => {
+	const layers = await register(scene, 1);
+	await run(scene, layers, together.after(services.map((layer) => ({ ...layer, colour: 7 }))));
+	const read = createReadRepairs(scene.repository.path);
+	const { sure, from, to, rows = [] } = (await read("five1")) ?? {};
+	const placeIn = (service: string) => ({ en: `${service}/0`, fr: `${service}/0` });
+	assert.equal(
+		{ sure, from, to },
+		{ sure: "perhaps", from: placeIn(together.from), to: placeIn(together.to) },
+	);
+	assert.equal(
+		rows.filter(({ agrees }) => !agrees),
+		[
+			{
+				...{ langs: ["en", "fr"], code: "symbols", text: { en: "symbols", fr: "symboles" } },
+				...{ before: "symbol 200", after: "symbol 7", agrees: false },
+			},
+		],
+	);
+	assert.ok(rows.length > 1);
+	scene.repository.git("branch", "-D", "repair/five1");
+	assert.is(await read("five1"), null, "after a decision");
 });
 
 test("the same evidence is proposed once; what was declined comes back with new evidence only", async (scene) => {
@@ -96,7 +123,7 @@ test("the same evidence is proposed once; what was declined comes back with new 
 	repository.git("branch", "-m", "repair/five1", "declined/repair/five1/7");
 	assert.equal((await run(scene, layers, moved)).proposed, [], "a pull request that was closed");
 	repository.git("branch", "-m", "declined/repair/five1/7", "repair/five1");
-	decline(repository);
+	await decline(repository);
 	assert.equal((await run(scene, layers, moved)).proposed, [], "declined");
 	assert.not(branches(repository).includes("repair/five1"));
 	const grown = services.map((one) => ({ ...one, features: 5_000 }));
@@ -155,10 +182,10 @@ test("a repair is proposed anew when its layer has changed, also after the stale
 	const file = () => JSON.parse(repository.git("show", `repair/five1:${layerPath("five1")}`)).en;
 	assert.equal(file(), { service_url: `${together.to}/0`, service_name: "Ozone" }, "the new title is in it");
 	const twice = edit("Ozone of today");
-	decline(repository);
+	await decline(repository);
 	assert.is((await run(scene, twice, moved)).proposed.length, 1, "a decline of a stale one");
 	assert.is(file().service_name, "Ozone of today");
-	decline(repository);
+	await decline(repository);
 	assert.is((await run(scene, twice, moved)).proposed.length, 0, "a decline of what can be accepted");
 });
 

@@ -32,6 +32,7 @@ function openScene(quietMs = 0) {
 		begunMs.push(performance.now());
 		work.running += 1;
 		work.most = Math.max(work.most, work.running);
+		if (service_url.includes("/fails/")) throw new Error("the process does not start");
 		await holds.get(new URL(service_url).host);
 		work.running -= 1;
 		signal?.throwIfAborted();
@@ -198,6 +199,13 @@ test("a description that the store refuses does not keep the others from being s
 	};
 	assert.equal((harvester.stateOf("ab") as { findings?: unknown }).findings, [ours]);
 	assert.is(handlers.reported.splice(0).length, 1);
+});
+
+test("a process that cannot start is logged once for all layers, which are tried again", async (scene) => {
+	for (const smallkey of ["ab", "cd"]) await scene.follow(smallkey, feature("/fails/MapServer/1"));
+	const states = () => ["ab", "cd"].map((smallkey) => scene.harvester.stateOf(smallkey)?.state);
+	await eventually(() => states().every((state) => state === "failed"));
+	assert.is(scene.handlers.reported.splice(0).length, 1);
 });
 
 test("a start harvests what was never harvested, one layer of a host at a time, and writes come first", async (scene) => {

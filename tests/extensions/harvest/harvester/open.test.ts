@@ -1,16 +1,11 @@
 import * as assert from "uvu/assert";
-import type { RunningService } from "../../../../api/service/extensions.ts";
 import { createFetch } from "../../../../api/service/net/fetch.ts";
-import { readConfiguration } from "../../../../api/service/settings.ts";
 import { createAsk } from "../../../../extensions/harvest/ask.ts";
-import { startHarvest } from "../../../../extensions/harvest/harvester/open.ts";
 import { harvestLayer } from "../../../../extensions/harvest/layer.ts";
-import { type HarvestSettings, readHarvest } from "../../../../extensions/harvest/settings.ts";
 import { createClients } from "../../../../extensions/harvest/wms/read-capabilities.ts";
 import { Local } from "../../../helpers/local.ts";
 import { test } from "../../../helpers/suite.ts";
 import { eventually } from "../../../helpers/wait.ts";
-import { logTo } from "../../../store/git-store.ts";
 import { featureAt } from "../../../viewer/viewer.ts";
 import { mapLayer, serveLayer } from "../arcgis-server.ts";
 import { Peer } from "../peer.ts";
@@ -54,33 +49,6 @@ test("a layer is harvested in another process; a restart asks for nothing, a ref
 	await put("other", mapLayer);
 	assert.is((await refresh()).status, 409);
 	assert.equal([(await statusOf("other"))?.harvest, peer.asked], [{ state: "off" }, []]);
-});
-
-test("a process that cannot start is logged once for all layers", async () => {
-	const local = await Local.open();
-	const registration = JSON.stringify(featureAt("https://maps.example/rest/services/a/MapServer/1"));
-	for (const smallkey of ["first", "second"]) {
-		local.now += 1000;
-		await local.put(smallkey, registration);
-	}
-	const configuration = readConfiguration({ DATA_DIR: local.folder }, readHarvest);
-	const errors: Error[] = [];
-	const { layer, close } = await startHarvest({
-		configuration: { ...configuration, publicUrl: "ftp://nowhere" },
-		...{ store: local.store, log: logTo(errors), observe: () => undefined },
-		...{ repository: local.repository, now: () => new Date(local.now) },
-		smallkeys: () => local.publication.smallkeys(),
-	} as Partial<RunningService> as RunningService<HarvestSettings>);
-	const stateOf = async (smallkey: string) =>
-		(await layer?.(smallkey, await local.store.read(smallkey)))?.("en").harvest?.state;
-	for (const smallkey of ["first", "second"])
-		await eventually(async () => (await stateOf(smallkey)) === "failed");
-	await close();
-	assert.equal(
-		errors.map(({ message }) => message),
-		["the harvest's process does not start: 1"],
-	);
-	await local.end();
 });
 
 test.run();
