@@ -51,8 +51,8 @@ export async function answerWrite(
 ): Promise<Reply> {
 	const { action, address, length } = write;
 	const { limiter } = context;
-	const addressWait = address === null ? 0 : ((await limiter?.address(address)) ?? 0);
-	if (addressWait > 0) return refuseLimited("address", addressWait);
+	const addressWait = address !== null && (await limiter?.address(address));
+	if (addressWait) return refuseLimited("address", addressWait);
 	// The size of a body in chunks is known only at its end (RFC 9112, section 6.3).
 	const early = length !== null && length > maxRegistrationBytes ? tooLarge : judgeHead(write, context);
 	if (early) return refuseWrite(early);
@@ -62,8 +62,8 @@ export async function answerWrite(
 	const verified = await verifyWrite(write, body, context);
 	if (isRefusal(verified)) return refuseWrite(verified);
 	const { author, request } = verified.meta;
-	const senderWait = (await limiter?.sender(author, request)) ?? 0;
-	if (senderWait > 0) return refuseLimited("sender", senderWait);
+	const senderWait = await limiter?.sender(author, request);
+	if (senderWait) return refuseLimited("sender", senderWait);
 	return action === "refresh" ? startRefresh(verified, context) : makeChange(action, verified, context);
 }
 

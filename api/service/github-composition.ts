@@ -63,20 +63,19 @@ export function watchStore(store: Store, now: () => number) {
 	let problem: string | null = null;
 	let failedMs = 0;
 
-	async function track<T>(task: Promise<T>): Promise<T> {
+	const change: Store["change"] = async (edits, meta) => {
 		try {
-			const result = await task;
+			const outcome = await store.change(edits, meta);
 			problem = null;
-			return result;
+			return outcome;
 		} catch (error) {
 			problem =
 				error instanceof StoreBusy ? error.message.replace(requestPattern, "") : "GitHub fails: see the log";
 			failedMs = now();
 			throw error;
 		}
-	}
+	};
 
 	const state = () => (now() - failedMs < failureMs ? problem : null);
-	const watched: Store = { ...store, change: (edits, meta) => track(store.change(edits, meta)) };
-	return { store: watched, state };
+	return { store: { ...store, change }, state };
 }

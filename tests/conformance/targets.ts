@@ -26,24 +26,14 @@ export function targetTests(test: Test<Scene>): void {
 		}
 	});
 
-	test("a key that is not registered is 404 in doc, and what its viewers expect in docs", async ({ get }) => {
-		for (const { name, doc, docs, absent, envelope } of targets) {
+	test("a key that is not registered is 404 in doc, and an impossible lang 400", async ({ get }) => {
+		for (const { name, doc, docs } of targets) {
 			assertRefused(await get(`/${doc}/en/none`), 404, name);
 			assertRefused(await get(`/${doc}/de/23ax5t`), 400, name);
-			const { text } = await get(`/${doc}/en/23ax5t`);
-			const fragment = envelope ? JSON.stringify(Object.values(JSON.parse(text))[0]).slice(1, -1) : text;
-			const [open, close] = envelope ? [`${envelope.open}[`, `]${envelope.close}`] : ["[", "]"];
-			const answer = await get(`/${docs}/en/none,23ax5t,not%20a%20key`);
-			assert.is(answer.status, 200, name);
-			assertReadHeaders(answer, { hasUnknownKey: true });
-			const elements = [absent("none", 3), fragment, absent("not a key", 3)].filter(
-				(element) => element !== null,
-			);
-			assert.is(answer.text, open + elements.join(",") + close, name);
+			assertReadHeaders(await get(`/${docs}/en/none,23ax5t,not%20a%20key`), { hasUnknownKey: true });
 			const script = await get(`/${docs}/en/none,23ax5t?callback=a.b`);
 			assertReadHeaders(script, { type: "application/javascript; charset=utf-8", hasUnknownKey: true });
-			const two = [absent("none", 2), fragment].filter((element) => element !== null);
-			assert.is(script.text, `/**/a.b(${open}${two.join(",")}${close});`, name);
+			assert.match(script.text, /^\/\*\*\/a\.b\(.*"rcs\.23ax5t\.en".*\);$/);
 		}
 	});
 

@@ -8,7 +8,7 @@ interface FetchOptions {
 	maxBytes?: number;
 	httpsProxy?: string;
 	httpProxy?: string;
-	/** `NO_PROXY`: names, `.suffix`, `host:port` or `*`, separated by commas. */
+	/** `NO_PROXY`: names, whose subdomains are exempt, too, addresses, or `*`, separated by commas. */
 	noProxy?: string;
 	onRequest?: (url: URL) => void;
 	resolve?: Resolve;
@@ -201,16 +201,13 @@ function clientOf(undici: typeof import("undici"), options: FetchOptions) {
 	return { dispatcherFor, undiciFetch };
 }
 
-export function isExempt(url: URL, noProxy: string): boolean {
-	const port = url.port || (url.protocol === "https:" ? "443" : "80");
-	const host = url.hostname.toLowerCase().replace(/^\[|\]$/g, "");
-	return noProxy.split(/[\s,]+/).some((entry) => {
-		if (entry === "*") return true;
-		// An IPv6 address may be without brackets; then its last part is not a port.
-		if (entry.toLowerCase() === host) return true;
-		const [, name = "", onlyPort] = /^\[?(.*?)\]?(?::(\d+))?$/.exec(entry.toLowerCase()) ?? [];
-		const suffix = name.replace(/^\*?\./, "");
-		if (!suffix || (onlyPort && onlyPort !== port)) return false;
-		return host === suffix || host.endsWith(`.${suffix}`);
-	});
+export function isExempt({ hostname }: URL, noProxy: string): boolean {
+	const host = hostname.replace(/^\[|\]$/g, "");
+	return noProxy
+		.toLowerCase()
+		.split(/[\s,]+/)
+		.some((entry) => {
+			const name = entry.replace(/^\*?\.|^\[|\]$/g, "");
+			return entry === "*" || host === name || (name !== "" && host.endsWith(`.${name}`));
+		});
 }

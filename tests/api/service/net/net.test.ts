@@ -106,9 +106,9 @@ test("a redirect's target is checked, too; three redirects are followed", async 
 		...inside,
 		["file:///etc/passwd", "address", /only http and https/],
 		["http://user:secret@other.example/", "address", /must not hold credentials/],
-		[`/${"x".repeat(2_048)}`, "redirect", /an address of over 2048 characters/],
+		[`/${"x".repeat(2_048)}`, "redirect", /redirects too often, or to an unusable address/],
 		["http://[", "redirect", /./],
-		["/go", "redirect", /more than 3 times/],
+		["/go", "redirect", /redirects too often/],
 	] as const) {
 		peer.on("/go", status(302, { Location: target }));
 		await assertRefused(fetch(`http://map.example:${peer.port}/go`), reason, pattern);
@@ -119,7 +119,7 @@ test("a redirect's target is checked, too; three redirects are followed", async 
 	const direct = createFetch({ allowPrivate: true });
 	const response = await direct(`${peer.origin}/3`);
 	assert.equal([await response.json(), response.url], ["here", `${peer.origin}/0`]);
-	await assertRefused(direct(`${peer.origin}/4`), "redirect", /more than 3 times/);
+	await assertRefused(direct(`${peer.origin}/4`), "redirect", /redirects too often/);
 	const manual = await direct(`${peer.origin}/1`, { redirect: "manual" });
 	assert.equal([manual.status, manual.headers.get("Location")], [302, "/0"]);
 });
@@ -211,12 +211,11 @@ test("a proxy is used for https, but not for the hosts that are exempt", async (
 	for (const [address, lists, other] of [
 		[
 			"https://maps.example.ca/x",
-			["*", "example.ca", ".example.ca", "*.example.ca", "a.b, maps.example.ca", "MAPS.EXAMPLE.CA:443"],
-			["", "ample.ca", "maps.example.ca:8443", "example.com", "maps.example.ca.evil"],
+			["*", "example.ca", ".example.ca", "*.example.ca", "a.b, maps.example.ca", "MAPS.EXAMPLE.CA"],
+			["", "ample.ca", "example.com", "maps.example.ca.evil"],
 		],
-		["http://[::1]/", ["[::1]", "::1", "[::1]:80", "maps.example.ca,::1"], ["::2"]],
-		["http://[2001:db8::7]:8080/", ["2001:DB8::7"], []],
-		["http://127.0.0.1:8080/", ["127.0.0.1:8080"], ["127.0.0.1:80"]],
+		["http://[2001:db8::7]:8080/", ["2001:DB8::7", "[2001:db8::7]", "maps.example.ca,2001:db8::7"], ["::2"]],
+		["http://127.0.0.1:8080/", ["127.0.0.1"], ["127.0.0.2"]],
 	] as const) {
 		for (const list of lists) assert.ok(isExempt(new URL(address), list), list);
 		for (const list of other) assert.not(isExempt(new URL(address), list), list);
