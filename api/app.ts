@@ -61,6 +61,8 @@ export function routeOf(
 	routes: readonly OtherRoute[] = [],
 ): Route {
 	const path = target.startsWith(settings.basePath) ? target.slice(settings.basePath.length) : "";
+	// No target is both a read's and a write's.
+	if (isWriteMethod(method) && writePaths.test(path)) return routeWrite(method, target, settings.basePath);
 	const read = parseRead(method, target, settings);
 	// Routed by its path; any headers are allowed (Fetch Standard, "CORS-preflight fetch").
 	if (read === 405 && method === "OPTIONS") return { kind: "preflight", reply: allowReads() };

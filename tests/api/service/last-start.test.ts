@@ -47,7 +47,7 @@ test("a branch that has gone back: what was served is, and nothing is written", 
 	assert.is((await local.get("/v0.9/doc/en/one")).status, 200);
 	const refused = await local.put("two", wms("two"));
 	assert.is(refused.status, 503);
-	assert.match(await refused.text(), "cannot make this change");
+	assert.match(await refused.text(), "cannot do that now");
 	assert.is(await local.git("rev-parse", "main"), await local.git("rev-parse", `${tip}~1`));
 	assert.is(local.warnings.filter((text) => text.includes(`update-ref refs/heads/main ${tip}`)).length, 1);
 	await local.git("update-ref", "refs/heads/main", tip);
