@@ -14,12 +14,12 @@ export interface SiteService extends RunningService<SiteSettings> {
 /** @param worker writes the catalogue's files */
 export function createSite({ worker, limits }: Pick<ServiceCatalogue["given"], "worker" | "limits">) {
 	async function start(service: RunningService<SiteSettings>): Promise<Started> {
-		const { configuration, repository, tip, out, log, senders, lastLook } = service;
+		const { configuration, repository, tip, out, log, senders } = service;
 		if (!configuration.site) {
 			if (repository !== null) (await import("./data/output.ts")).removeCatalogue(out);
 			return { close: () => undefined };
 		}
-		const catalogue = folderPages(out, configuration.publicUrl.startsWith("https:"), lastLook);
+		const catalogue = folderPages(out, configuration.publicUrl.startsWith("https:"));
 		const routes = catalogueRoutes(catalogue);
 		if (repository === null) return { provides: { catalogue }, routes, close: () => undefined };
 		const writer = new ServiceCatalogue({

@@ -33,7 +33,7 @@ export interface Outside {
 	guard?: typeof installHook;
 }
 
-type CoreService = Omit<RunningService, "observe" | "lastLook">;
+type CoreService = Omit<RunningService, "observe">;
 
 export class StartedParts {
 	readonly all: Started[] = [];
@@ -44,8 +44,7 @@ export class StartedParts {
 		const { all, observe, readiness } = this;
 		const { configuration, senders, store, now, log } = core;
 		const gauges = async () => ({ ...(await core.gauges()), isReady: readiness() === null ? 1 : 0 });
-		const lastLook = () => all.find((part) => part.lastLook)?.lastLook ?? null;
-		let service: RunningService = { ...core, gauges, observe, lastLook };
+		let service: RunningService = { ...core, gauges, observe };
 		for (const { start } of extensions) {
 			const part = await start?.(service);
 			if (!part) continue;

@@ -57,8 +57,6 @@ export interface Started {
 	routes?: readonly OtherRoute[];
 	/** Null: it knows nothing of the layer. @param layer null if it is not registered */
 	layer?: (smallkey: string, layer: Layer | null) => Promise<LayerPart | null>;
-	/** In milliseconds since 1970, or null. Pages ask it for each row. */
-	lastLook?: (smallkey: string) => number | null;
 	refresh?: Context["refresh"];
 	/** Why it is not ready, in one line for `/readyz`; null if it is. */
 	state?: () => string | null;
@@ -87,5 +85,4 @@ export interface RunningService<Settings extends object = object> {
 	smallkeys: () => Iterable<string>;
 	gauges: () => Promise<Gauges>;
 	observe: (event: ServiceEvent) => void;
-	lastLook: () => ((smallkey: string) => number | null) | null;
 }

@@ -72,7 +72,6 @@ export function catalogueFiles(
 			...listedEntries(chunks.flat()),
 			changes,
 			report,
-			lastLook: null,
 			settings: pages,
 		};
 		for (const path of listPagePaths(data.publishers.keys())) {

@@ -1,6 +1,5 @@
 import type { OtherRoute, Question } from "../../api/context.ts";
 import { answerTagged, type Reply, refuseFile } from "../../api/reply.ts";
-import type { RunningService } from "../../api/service/extensions.ts";
 import { type Lang, parseSmallkey } from "../../registry/smallkey.ts";
 import { tryJson } from "../../registry/untrusted-text.ts";
 import { etagOf } from "../../store/hashes.ts";
@@ -22,15 +21,7 @@ import { type PageSettings, pageSettingsPath, pagesVersion } from "../static/htm
 import { layerRenderers } from "../static/layer-page.ts";
 import { isListPage, renderListPage } from "../static/list-pages.ts";
 import { type Listed, listedEntries } from "../static/publishers.ts";
-import {
-	answerErrorPage,
-	answerMoved,
-	answerNoPage,
-	noPage,
-	noPageFile,
-	type PageRoute,
-	parsePage,
-} from "./pages.ts";
+import { answerErrorPage, answerMoved, noPage, noPageFile, type PageRoute, parsePage } from "./pages.ts";
 import { pageHeaders } from "./site-headers.ts";
 
 /** A chunk's file may be replaced after the manifest is read. */
@@ -104,8 +95,6 @@ export interface CatalogueFiles {
 	 * first build.
 	 */
 	isLive: boolean;
-	/** In milliseconds since 1970; null or absent if unknown. */
-	lastLook?: RunningService["lastLook"];
 }
 
 const layerPath = /^(en|fr)\/(layer|embed)\/([^/]+)\.html$/;
@@ -133,9 +122,9 @@ export class Catalogue {
 			return answerTagged(headers, ifNoneMatch, () => result.body);
 		}
 		if (!pagePath.test(file)) return refuseFile();
-		const settings = await this.settings();
-		const isBuilding = isLive && settings === null && file !== noPageFile && file.endsWith(".html");
-		return isBuilding ? answerErrorPage("building", root) : answerNoPage(route, settings, isSecure);
+		const isPage = file !== noPageFile && file.endsWith(".html");
+		const isBuilding = isLive && isPage && (await this.settings()) === null;
+		return answerErrorPage(isBuilding ? "building" : "no-page", root);
 	}
 
 	async #render(file: string): Promise<CatalogueFile | null> {
@@ -158,8 +147,7 @@ export class Catalogue {
 		const read = async (path: string) => (file.startsWith("list/") ? null : this.files.text(path));
 		const report = parseHealthReport(await read(healthReportPath));
 		const changes = parseRecent(await read(recentPath)) ?? [];
-		const lastLook = this.files.lastLook?.() ?? null;
-		return renderListPage(file, { ...(await this.entries.listed()), report, changes, lastLook, settings });
+		return renderListPage(file, { ...(await this.entries.listed()), report, changes, settings });
 	}
 
 	/** Null before the first build of this version. */

@@ -2,7 +2,7 @@ import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { LRUCache } from "lru-cache";
 import { etagOf } from "../../store/hashes.ts";
-import { Catalogue, type CatalogueFile, type CatalogueFiles } from "./catalogue-requests.ts";
+import { Catalogue, type CatalogueFile } from "./catalogue-requests.ts";
 
 /** → suffix of the compressed copy, the best coding first. */
 const codings = Object.entries({ br: ".br", gzip: ".gz" });
@@ -11,11 +11,7 @@ const codings = Object.entries({ br: ".br", gzip: ".gz" });
  * Another process may write the files, so each request checks whether the file has changed.
  * @param isSecure whether the catalogue is served over https only
  */
-export function folderPages(
-	folder: string,
-	isSecure: boolean,
-	lastLook: CatalogueFiles["lastLook"] = () => null,
-): Catalogue {
+export function folderPages(folder: string, isSecure: boolean): Catalogue {
 	const read = fileReader();
 	const find = async (file: string, acceptEncoding: string) => {
 		for (const [coding, ending] of codings) {
@@ -27,7 +23,7 @@ export function folderPages(
 	// Not kept in memory, since `Catalogue` keeps the entries.
 	const text = (file: string) => readFile(join(folder, file), "utf8").catch(nullWithoutFile);
 	const headers = { Vary: "Accept-Encoding" };
-	return new Catalogue({ find, text, headers, isSecure, isLive: true, lastLook });
+	return new Catalogue({ find, text, headers, isSecure, isLive: true });
 }
 
 /** No browser sends more characters. */

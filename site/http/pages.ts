@@ -1,10 +1,9 @@
 import { emptyBody, type Reply, refusalCaching } from "../../api/reply.ts";
 import { decodeSegment, type Lang, langs, parseSmallkey } from "../../registry/smallkey.ts";
-import { type LayerPage, layerPages, recentPath } from "../data/entries.ts";
-import { feedPath, layerFile, pageFolders } from "../static/addresses.ts";
-import { type ErrorKind, errorHtml, noPageHtml, reloadSeconds } from "../static/frame.ts";
-import type { PageSettings } from "../static/html.ts";
-import { documentHeaders, pageHeaders, pageTypes, siteGroups } from "./site-headers.ts";
+import { type LayerPage, layerPages } from "../data/entries.ts";
+import { layerFile, pageFolders } from "../static/addresses.ts";
+import { type ErrorKind, errorHtml, reloadSeconds } from "../static/frame.ts";
+import { documentHeaders, pageTypes, siteGroups } from "./site-headers.ts";
 
 const segmentOf = (path: string) => path.split("/")[1] ?? "";
 
@@ -25,13 +24,6 @@ const layerPage = new RegExp(`^(${langs.join("|")})/(${layerPages.join("|")})/([
 
 const publisherPage = /^(?:en|fr)\/publisher\/[a-z0-9-]{1,80}$/;
 
-/** Addresses of earlier versions → the present ones. */
-const moved = [
-	[/^(?:changes\/layer\/[^/]{1,200}|publisher\/[a-z0-9-]{1,80})\.xml$/, feedPath],
-	[/^publisher\/([a-z0-9-]{1,80})\.json$/, "publisher/$1.csv"],
-	[/^changes\/(?:index|\d{1,6})\.json$/, recentPath],
-] as const;
-
 /**
  * @param target the path below `basePath`, with its query
  * @returns the address of a redirect if a folder lacks its slash; null if the path is not the catalogue's
@@ -50,8 +42,6 @@ export function parsePage(target: string, basePath: string): PageRoute | string 
 		const file = smallkey && layerFile(lang as Lang, smallkey, page as LayerPage);
 		return file === null ? null : { file, root };
 	}
-	for (const [address, place] of moved)
-		if (address.test(below)) return `${basePath}/${below.replace(address, place)}`;
 	if (!fileSegments.has(segmentOf(path))) return null;
 	if (publisherPage.test(below)) return { file: `${below}.html`, root };
 	// Its relative links need a slash at the end.
@@ -89,22 +79,6 @@ export function noPage(target: string, basePath: string): PageRoute {
 	const [path = ""] = target.slice(1).split("?", 1);
 	const root = rootFrom(path);
 	return { file: noPageFile, root: root.length > maxRootLength ? `${basePath}/` : root };
-}
-
-/** @param pages null without a catalogue: then the page needs no other file */
-export function answerNoPage(
-	{ file, root }: { file: string; root: string },
-	pages: PageSettings | null,
-	isSecure: boolean,
-): Reply {
-	if (!pages) return answerErrorPage("no-page", root);
-	const lang = /^(?:fr|guide\/fr|list\/fr)\//.test(file) ? "fr" : "en";
-	const body = new TextEncoder().encode(noPageHtml(lang, root, pages));
-	return {
-		status: 404,
-		headers: { ...pageHeaders(noPageFile, isSecure), "Cache-Control": refusalCaching },
-		body,
-	};
 }
 
 export function answerMoved(location: string): Reply {

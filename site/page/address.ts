@@ -18,9 +18,6 @@ const start = {
 	host: "",
 	sender: "",
 	health: "",
-	theme: "",
-	/** `same`: only layers without a French title of their own. */
-	title: "",
 	view: "",
 	sort: "best" as Sort,
 	n: firstShown,
@@ -40,13 +37,12 @@ export function readState({ pathname, search }: Pick<URL, "pathname" | "search">
 	const only = <T extends string>(values: readonly T[], name: string) =>
 		values.find((value) => value === text(name));
 	const texts = Object.fromEntries(
-		["q", "type", "host", "sender", "health", "theme"].map((name) => [name, text(name)]),
+		["q", "type", "host", "sender", "health"].map((name) => [name, text(name)]),
 	);
 	return {
 		...start,
 		...texts,
 		page: only(["draft"], "page") ?? start.page,
-		title: only(["same"], "title") ?? "",
 		view: boxOf(text("view"))?.join() ?? "",
 		sort: only(sorts, "sort") ?? start.sort,
 		n: Math.min(Math.max(Number.parseInt(text("n"), 10) || 0, firstShown), maxShown),
@@ -81,7 +77,7 @@ export function writeState(state: State, hasLayerPages: boolean): string {
 	return query.size === 0 ? path : `${path}?${query}`;
 }
 
-const filters = ["type", "host", "sender", "health", "theme", "title", "view"] as const;
+const filters = ["type", "host", "sender", "health", "view"] as const;
 
 export function filterCount(state: State): number {
 	return filters.filter((name) => state[name] !== "").length;

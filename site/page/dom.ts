@@ -44,7 +44,7 @@ export function warning(text: string): TemplateResult {
 }
 
 /** Screen readers announce the answer. @param name added to the label for them; empty for none */
-export function copyButton(label: string, text: () => string, name = "", className = "copy"): TemplateResult {
+export function copyButton(label: string, text: () => string, name = ""): TemplateResult {
 	const press = async ({ currentTarget }: Event) => {
 		const place = (currentTarget as HTMLElement).nextElementSibling as HTMLElement;
 		place.textContent = await navigator.clipboard.writeText(text()).then(
@@ -52,21 +52,14 @@ export function copyButton(label: string, text: () => string, name = "", classNa
 			() => t("copy-failed"),
 		);
 	};
-	return html`<span class=${className}>
+	return html`<span class="copy">
 		<button class="small" aria-label=${name ? `${label}${t("colon")} ${name}` : nothing} @click=${press}>${label}</button>
 		<span role="status" class="said"></span>
 	</span>`;
 }
 
-export function copyKeyButton(smallkey: string): TemplateResult {
-	return copyButton(t("copy-smallkey"), () => smallkey, smallkey, "copy icon");
-}
-
-/** Longer texts are of no use on paper; in characters. */
-const maxPrinted = 400;
-
 export function copyBox(name: string, text: string): TemplateResult {
-	const box = html`<div class=${text.length > maxPrinted ? "copybox long" : "copybox"}>
+	const box = html`<div class="copybox">
 		<div class="copyhead"><span>${name}</span>${copyButton(t("copy"), () => text, name)}</div>
 		<pre tabindex="0" role="region" aria-label=${name}><code>${text}</code></pre>
 	</div>`;

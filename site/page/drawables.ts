@@ -1,5 +1,5 @@
 import { html, render } from "lit-html";
-import { type Lang, langs, otherLang } from "../../registry/smallkey.ts";
+import { type Lang, otherLang } from "../../registry/smallkey.ts";
 import type { TargetName } from "../../registry/targets/facts.ts";
 import { type Drawable, drawableOf, drawnTargets } from "../map/drawable.ts";
 import { fragmentPath } from "../static/addresses.ts";
@@ -26,19 +26,17 @@ export async function readDrawables(
 
 export type MapPanel = ReturnType<typeof mapPanel>;
 
-/** Call `open` once the element is in the page. @param answer element for the answers to clicks; below the map without one */
+/**
+ * Of the service in the page's language, or else in the other. Call `open` once the element is in the page.
+ * @param answer element for the answers to clicks; below the map without one
+ */
 export function mapPanel(drawables: Drawables, answer?: HTMLElement) {
-	const { en, fr } = drawables;
-	const first = drawables[lang] ? lang : otherLang[lang];
+	const drawable = drawables[lang] ?? drawables[otherLang[lang]];
 	const place = part("mapplace");
 	const answerPlace = answer ?? part("info");
-	let closing = new AbortController();
-	const close = () => closing.abort();
-	const show = async (mapLang: Lang) => {
-		close();
-		closing = new AbortController();
-		const { signal } = closing;
-		const drawable = drawables[mapLang];
+	const closing = new AbortController();
+	const { signal } = closing;
+	const open = async () => {
 		if (!drawable) return render(html`<p class="warning">${t("fragments-unread")}</p>`, place);
 		try {
 			const { drawLayer } = await import("../map/layer-map.ts");
@@ -46,20 +44,10 @@ export function mapPanel(drawables: Drawables, answer?: HTMLElement) {
 		} catch (error) {
 			console.error(error);
 			if (signal.aborted) return;
-			close();
+			closing.abort();
 			render(warning(t("map-failed")), place);
 		}
 	};
-	const choices = langs.map((mapLang) => {
-		return html`<label><input type="radio" name="maplang" ?checked=${mapLang === first}
-			@change=${() => show(mapLang)}><span>${t(`lang-${mapLang}`)}</span></label>`;
-	});
-	const hasTwo = en && fr && (en.url !== fr.url || en.entries.join() !== fr.entries.join());
-	const choice = html`<fieldset class="choice"><legend>${t("service-of")}</legend>${choices}</fieldset>`;
-	const head = html`<div class="maphead"><h2>${t("map")}</h2>${hasTwo ? choice : ""}</div>`;
-	return {
-		element: part("mappanel", [head, place, ...(answer ? [] : [answerPlace])]),
-		open: () => void show(first),
-		close,
-	};
+	const element = part("mappanel", [html`<h2>${t("map")}</h2>`, place, ...(answer ? [] : [answerPlace])]);
+	return { element, open: () => void open(), close: () => closing.abort() };
 }

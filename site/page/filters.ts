@@ -1,10 +1,9 @@
 import { html, render, type TemplateResult } from "lit-html";
-import { live } from "lit-html/directives/live.js";
 import type { Box } from "../map/drawable.ts";
 import type { Overview } from "../map/overview.ts";
-import type { Chosen, FacetValue } from "../search/select.ts";
+import type { Chosen } from "../search/select.ts";
 import { boxOf, filterCount, firstShown, noFilters, type State } from "./address.ts";
-import { breakable, type Content, part, select, warning, whenIdle } from "./dom.ts";
+import { type Content, field, part, select, warning } from "./dom.ts";
 import { currentState, go, plural, stateText, t, typeText } from "./page.ts";
 
 const maxOffered = 500;
@@ -14,29 +13,22 @@ const groups = [
 	["health", "health", stateText],
 	["sender", "publisher", String],
 	["host", "service-host", String],
-	["theme", "theme", String],
 ] as const;
 
-const maxButtons = 5;
-
-const isWide = matchMedia("(min-width: 64rem)").matches;
-
 export function createFilters() {
-	let isOpen = isWide;
-	let isMapOpen = isWide;
+	let isOpen = matchMedia("(min-width: 64rem)").matches;
+	/** Open it filters, closed it does not. */
+	let isMapOpen = false;
+	let lastView = "";
 	const place = part("overview");
-	/** The map has not reported a view yet. */
-	let isViewPending = false;
 	let closing: AbortController | null = null;
 	let map: Overview | null = null;
 
 	function update({ view }: State): void {
-		if (view !== "") {
-			isViewPending = false;
-			isMapOpen = true;
-		}
+		if (view !== lastView) isMapOpen = view !== "";
+		lastView = view;
 		if (!isMapOpen) close();
-		else if (closing === null) whenIdle(() => void openMap());
+		else if (closing === null) void openMap();
 		else map?.show(boxOf(view));
 	}
 
@@ -48,61 +40,39 @@ export function createFilters() {
 	}
 
 	async function openMap(): Promise<void> {
-		if (closing !== null || !place.isConnected) return;
 		closing = new AbortController();
 		const { signal } = closing;
-		const moved = (box: Box) => {
-			const { view } = currentState();
-			// Moving the map replaces the address, so that *Back* removes the whole filter, not one movement.
-			if (view !== "" || isViewPending) set({ view: box.join() }, view !== "");
-		};
+		// Moving the map replaces the address, so that *Back* removes the whole filter, not one movement.
+		const moved = (box: Box) => set({ view: box.join() }, currentState().view !== "");
 		try {
 			const { openOverview } = await import("../map/overview.ts");
-			if (signal.aborted) return;
-			map = openOverview(place, boxOf(currentState().view), moved, signal);
+			if (!signal.aborted) map = openOverview(place, boxOf(currentState().view), moved, signal);
 		} catch {
-			if (signal.aborted) return;
-			closing = null;
-			render(warning(t("map-failed")), place);
+			if (!signal.aborted) render(warning(t("map-failed")), place);
 		}
 	}
 
 	function content(state: State, chosen: Chosen | null): TemplateResult {
 		const count = filterCount(state);
 		const toggle = (event: Event) => {
-			isOpen = (event.currentTarget as HTMLDetailsElement).open;
+			isOpen = isOpenAfter(event);
 		};
-		const setTitle = (event: Event) => set({ title: isChecked(event) ? "same" : "" });
-		return html`<details class="filters" ?open=${isOpen} @toggle=${toggle}>
-			<summary>${count > 0 ? plural(count, "filters-on") : t("filters")}</summary>
-			${chips(state)}
-			${chosen ? groups.map((group) => facet(group, state, chosen)) : ""}
-			<label class="check" ?hidden=${!chosen}><input type="checkbox" .checked=${live(state.title !== "")}
-				@change=${setTitle}><span>${t("no-french-title")} (${chosen?.facets.title[0]?.[1] ?? 0})</span></label>
-		</details>`;
-	}
-
-	function mapContent(state: State): TemplateResult {
-		const toggle = (event: Event) => {
-			isMapOpen = (event.currentTarget as HTMLDetailsElement).open;
+		const toggleMap = (event: Event) => {
+			if (isMapOpen === isOpenAfter(event)) return;
+			isMapOpen = !isMapOpen;
+			if (!isMapOpen) set({ view: "" });
 			update(currentState());
 		};
-		const setView = (event: Event) => {
-			isViewPending = isChecked(event);
-			if (!isViewPending) return set({ view: "" });
-			// A later movement of the map changes the filter.
-			if (map) set({ view: map.shown().join() });
-		};
-		return html`<details class="overviewpart" ?open=${isMapOpen} @toggle=${toggle}>
-			<summary>${t("map-of-list")}</summary>
-			${place}
-			<label class="check"><input type="checkbox" aria-describedby="viewhint" .checked=${live(state.view !== "" || isViewPending)}
-				@change=${setView}><span>${t("in-view")}</span></label>
-			<p class="hint" id="viewhint">${t("in-view-hint")}</p>
+		return html`<details class="filters" ?open=${isOpen} @toggle=${toggle}>
+			<summary>${count > 0 ? plural(count, "filters-on") : t("filters")}</summary>
+			${chosen ? groups.map((group) => facet(group, state, chosen)) : ""}
+			<details ?open=${isMapOpen} @toggle=${toggleMap}><summary>${t("in-view")}</summary>
+				${place}<p class="hint">${t("in-view-hint")}</p></details>
+			<button class="small" ?hidden=${count === 0} @click=${() => set(noFilters)}>${t("remove-filters")}</button>
 		</details>`;
 	}
 
-	return { update, close, content, mapContent };
+	return { update, close, content };
 }
 
 function set(changes: Partial<State>, replace = false): void {
@@ -111,48 +81,15 @@ function set(changes: Partial<State>, replace = false): void {
 
 function facet([name, code, textOf]: (typeof groups)[number], state: State, { facets }: Chosen): Content {
 	const chosen = state[name];
-	const values = facets[name];
+	const values = facets[name].slice(0, maxOffered);
 	if (values.length === 0 && chosen === "") return "";
 	const isListed = chosen === "" || values.some(([value]) => value === chosen);
 	const all = isListed ? values : [[chosen, 0] as const, ...values];
-	const button = ([value, count]: FacetValue) => html`<li><button type="button" class="value"
-		aria-pressed=${value === chosen ? "true" : "false"}
-		@click=${() => set({ [name]: value === chosen ? "" : value })}><span>${breakable(textOf(value))}</span>
-		<span class="number">${count}</span></button></li>`;
-	const first = all.slice(0, maxButtons);
-	const others = all.slice(maxButtons, maxOffered);
-	const selected = others.some(([value]) => value === chosen) ? chosen : "";
-	const options = [
-		["", t("other-values", all.length - first.length)] as const,
-		...others.map(([value, count]) => [value, `${textOf(value)} (${count})`] as const),
-	];
-	const label = t(code);
-	return html`<fieldset class="facet"><legend>${label}</legend><ul>${first.map(button)}</ul>
-		${others.length > 0 ? html`<label class="said" for=${name}>${label}</label>${select(name, selected, options, (value) => set({ [name]: value }))}` : ""}
-	</fieldset>`;
+	const options = all.map(([value, count]) => [value, `${textOf(value)} (${count})`] as const);
+	const choose = (value: string) => set({ [name]: value });
+	return field(name, t(code), select(name, chosen, [["", t("any")], ...options], choose));
 }
 
-function chips(state: State): TemplateResult {
-	const texts = [
-		...groups.map(([name, , textOf]) => [name, textOf(state[name])] as const),
-		["title", t("no-french-title")] as const,
-		["view", t("in-view")] as const,
-	];
-	const active = texts.filter(([name]) => state[name] !== "");
-	const chip = (more: string, label: string, content: Content, without: Partial<State>) => {
-		const remove = () => {
-			set(without);
-			document.querySelector("summary")?.focus();
-		};
-		return html`<li><button type="button" class="chip${more}" aria-label=${label} @click=${remove}>${content}</button></li>`;
-	};
-	const all = t("remove-filters");
-	return html`<ul class="chips" ?hidden=${active.length === 0}>
-		${active.map(([name, text]) => chip("", t("remove-filter", text), html`${text}<span aria-hidden="true"> ×</span>`, { [name]: "" }))}
-		${active.length > 1 ? chip(" all", all, all, noFilters) : ""}
-	</ul>`;
-}
-
-function isChecked({ currentTarget }: Event): boolean {
-	return (currentTarget as HTMLInputElement).checked;
+function isOpenAfter({ currentTarget }: Event): boolean {
+	return (currentTarget as HTMLDetailsElement).open;
 }

@@ -1,33 +1,11 @@
 import { html, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
 import { catalogue, renewCatalogue } from "../search/loaded-catalogue.ts";
-import { type Chosen, titleOf } from "../search/select.ts";
-import {
-	boundsOf,
-	boxOf,
-	filterCount,
-	firstShown,
-	maxText,
-	moreShown,
-	type State,
-	writeState,
-} from "./address.ts";
-import { type Content, debounce, textIn, whenIdle } from "./dom.ts";
+import type { Chosen } from "../search/select.ts";
+import { boundsOf, boxOf, firstShown, maxText, moreShown, type State, writeState } from "./address.ts";
+import { debounce, textIn, whenIdle } from "./dom.ts";
 import { createFilters } from "./filters.ts";
-import {
-	currentState,
-	dayText,
-	go,
-	lang,
-	layers,
-	plural,
-	refresh,
-	settings,
-	siteName,
-	stateLink,
-	t,
-	type View,
-} from "./page.ts";
+import { currentState, go, refresh, settings, siteName, t, type View } from "./page.ts";
 import { type Results, results } from "./results.ts";
 
 /** Pause in typing before a search, and time between updates while layers are loading. */
@@ -36,8 +14,6 @@ const followMs = 200;
 
 /** Pause in typing after which further typing is a new search with its own step for *Back*. */
 const settledMs = 1_500;
-
-const maxNew = 3;
 
 /** @param left the layer that was open before; its row gets the focus */
 export function openListView(left: string, signal: AbortSignal): View {
@@ -107,8 +83,6 @@ export function openListView(left: string, signal: AbortSignal): View {
 			<div class="finder">
 				${filters.content(state, catalogue.isComplete ? chosen : null)}
 				${results(shown, isBusy, more, retry)}
-				${filters.mapContent(state)}
-				${home(shown.state, chosen)}
 			</div>
 		</div>`;
 	}
@@ -189,23 +163,6 @@ export function openListView(left: string, signal: AbortSignal): View {
 	}
 
 	return { title: siteName, content, update };
-}
-
-function home(state: State, chosen: Chosen | null): Content {
-	const { selection, isComplete } = catalogue;
-	const isSearch = state.q.trim() !== "" || filterCount(state) > 0;
-	if (isSearch || !isComplete || selection.size === 0 || !chosen) return "";
-	const { host, sender } = chosen.facets;
-	const from = plural(host.length, "from-servers", layers(selection.size));
-	const rows = selection.newest(maxNew).map((entry) => {
-		const { date } = entry.changed ?? { date: "" };
-		const link = stateLink({ ...state, layer: entry.smallkey }, titleOf(entry, lang));
-		return html`<li>${link} <time datetime=${date}>${dayText(new Date(date))}</time></li>`;
-	});
-	return html`<div class="home">
-		<p>${sender.length > 0 ? plural(sender.length, "from-publishers", from) : from}.</p>
-		${rows.length > 0 ? html`<h2>${t("changed-last")}</h2><ul class="newest">${rows}</ul>` : ""}
-	</div>`;
 }
 
 function isSameSearch(first: State, other: State): boolean {

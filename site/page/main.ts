@@ -103,7 +103,4 @@ addEventListener("click", (event) => {
 	event.preventDefault();
 	go(readState(link));
 });
-// An address of an earlier version.
-if (new URLSearchParams(location.search).get("page") === "health")
-	location.replace(new URL(`${lang}/health/`, root));
-else void show();
+void show();

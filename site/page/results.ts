@@ -1,4 +1,4 @@
-import { html, nothing, svg, type TemplateResult } from "lit-html";
+import { html, nothing, type TemplateResult } from "lit-html";
 import { keyed } from "lit-html/directives/keyed.js";
 import { repeat } from "lit-html/directives/repeat.js";
 import { otherLang } from "../../registry/smallkey.ts";
@@ -7,7 +7,7 @@ import { catalogue } from "../search/loaded-catalogue.ts";
 import { hostsOf, type Sort, senderOf, sorts, titleOf } from "../search/select.ts";
 import { fold, maxWordLength, stem } from "../search/words.ts";
 import { firstShown, type State } from "./address.ts";
-import { type Content, copyKeyButton, select } from "./dom.ts";
+import { type Content, select } from "./dom.ts";
 import {
 	currentState,
 	dayText,
@@ -86,13 +86,13 @@ function row(state: State, entry: Entry, words: ReadonlySet<string>): TemplateRe
 	const hosts = hostsOf(entry).map((host, index) => [index > 0 ? " · " : "", filtered("host", host)]);
 	const date = state.sort === "changed" && entry.changed?.date;
 	return html`<li>
-		${thumbnail === undefined ? placeholder(entry) : html`<img class="thumbnail" alt="" width="88" height="88" loading="lazy" src=${new URL(thumbnail, root).href}>`}
+		${thumbnail === undefined ? "" : html`<img class="thumbnail" alt="" width="88" height="88" loading="lazy" src=${new URL(thumbnail, root).href}>`}
 		<div>
 		<h2>${link}</h2>
 		${second && html`<p class="second" lang=${other}>${marked(second, words)}</p>`}
 		${about && html`<p class="about">${marked(about, words)}</p>`}
 		<p class="facts">
-			<span><code>${smallkey}</code> ${copyKeyButton(smallkey)}</span>
+			<code>${smallkey}</code>
 			<span>${typeText(entry.type)}</span>
 			<span>${hosts}</span>
 			${sender && html`<span>${filtered("sender", sender)}</span>`}
@@ -101,13 +101,6 @@ function row(state: State, entry: Entry, words: ReadonlySet<string>): TemplateRe
 		</p>
 		</div>
 	</li>`;
-}
-
-function placeholder({ type }: Entry): TemplateResult {
-	const sign = /feature/i.test(type)
-		? svg`<path d="M10 34 20 18 32 26 42 12"/><circle cx="10" cy="34" r="3"/><circle cx="20" cy="18" r="3"/><circle cx="32" cy="26" r="3"/><circle cx="42" cy="12" r="3"/>`
-		: svg`<path d="M26 8 46 19 26 30 6 19zM6 26 26 37 46 26M6 33 26 44 46 33"/>`;
-	return html`<svg class="thumbnail none" viewBox="0 0 52 52" aria-hidden="true">${sign}</svg>`;
 }
 
 function marked(text: string, words: ReadonlySet<string>): Content {

@@ -67,7 +67,7 @@ function spansOf([west, , east]: Bounds): (readonly [west: number, east: number]
 	];
 }
 
-const facetNames = ["type", "host", "sender", "health", "theme", "title"] as const;
+const facetNames = ["type", "host", "sender", "health"] as const;
 type FacetName = (typeof facetNames)[number];
 
 /** `best` is by title without a text; `changed` is newest first. */
@@ -109,7 +109,6 @@ export class Selection {
 	add(entries: readonly Entry[]): void {
 		for (const entry of entries) {
 			const sender = senderOf(entry, this.lang);
-			const [en, fr] = [entry.title.en, entry.title.fr].map((title) => title.trim().toLowerCase());
 			this.#rows.push({
 				entry,
 				title: sortKey(titleOf(entry, this.lang)),
@@ -119,8 +118,6 @@ export class Selection {
 					hostsOf(entry),
 					sender === "" ? [] : [sender],
 					entry.health ? [entry.health.state, "sick"] : [stateOf(entry)],
-					keywordsIn(entry, this.lang),
-					en === fr ? ["same"] : [],
 				],
 			});
 		}
@@ -152,11 +149,6 @@ export class Selection {
 			return [name, values.sort((a, b) => b[1] - a[1] || compare(a[0], b[0]))] as const;
 		});
 		return { hits, facets: Object.fromEntries(sorted) as Record<FacetName, FacetValue[]> };
-	}
-
-	newest(count: number): Entry[] {
-		const newest = this.#sorted("changed").slice(0, count);
-		return newest.filter(({ date }) => date !== "").map(({ entry }) => entry);
 	}
 
 	#inOrder(ids: readonly number[] | null, sort: Sort): readonly Row[] {

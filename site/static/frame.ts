@@ -190,6 +190,7 @@ export const reloadSeconds = 3;
 
 /** In the page itself: on an error, other files may be missing, too. Colours are the browser's, light or dark. */
 const errorStyles = `
+html { background: Canvas; color: CanvasText }
 body { font: 1rem/1.5 system-ui, sans-serif; max-width: 40rem; margin: 10vh auto; padding: 0 1.5rem }
 h1 { font-size: 1.4rem; margin-top: 2rem }
 `;
@@ -202,18 +203,6 @@ function sectionHtml(kind: ErrorKind, lang: Lang, home: string): Html {
 <p>${t(`${kind}-hint`)}${kind !== "building" && way}</p>
 </section>
 `;
-}
-
-export function noPageHtml(lang: Lang, root: string, pages: PageSettings): string {
-	const other = otherLang[lang];
-	return frameHtml(pages, {
-		lang,
-		root,
-		other: null,
-		title: textsIn[lang].t("no-page"),
-		head: html`<meta name="robots" content="noindex">`,
-		content: [lang, other].map((sectionLang) => sectionHtml("no-page", sectionLang as Lang, root)),
-	});
 }
 
 export function errorHtml(kind: ErrorKind, home: string): string {

@@ -97,7 +97,7 @@ ${lines}</tbody></table>`;
 export function sickTable(
 	lang: Lang,
 	entries: readonly SickEntry[],
-	{ settings, lastLook }: Pick<ListData, "settings" | "lastLook">,
+	{ settings }: Pick<ListData, "settings">,
 	owners: ReadonlyMap<string, string> | null,
 ): Html {
 	const { t } = textsIn[lang];
@@ -115,8 +115,7 @@ export function sickTable(
 		owners !== null && [t("publisher"), publisherLink],
 		[t("what-was-seen"), finding],
 		[t("service-host"), (entry) => hostsOf(entry).join(" ")],
-		[t("since-the-week"), ({ health }) => dayHtml(mondayOf(health.since))],
-		lastLook !== null && [t("last-look"), ({ smallkey }) => dayHtml(lastLook(smallkey))],
+		[t("since-the-week"), ({ health }) => dayHtml(new Date(mondayOf(health.since)).toISOString())],
 		hasOwners && [t("who-can-correct"), ({ smallkey }) => owners?.get(smallkey)],
 	];
 	const shown = columns.filter((column) => column !== false);
@@ -126,9 +125,7 @@ export function sickTable(
 ${layerTable(lang, sorted.slice(0, maxRows), shown, settings)}`;
 }
 
-/** @param time in milliseconds since 1970, or in ISO 8601 */
-export function dayHtml(time: number | string | null | undefined): Part {
-	if (time === null || time === undefined) return null;
-	const day = new Date(time).toISOString().slice(0, 10);
-	return html`<time datetime="${typeof time === "string" ? time : day}">${day}</time>`;
+/** @param time in ISO 8601 */
+export function dayHtml(time: string | undefined): Part {
+	return time && html`<time datetime="${time}">${time.slice(0, 10)}</time>`;
 }

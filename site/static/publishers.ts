@@ -90,8 +90,6 @@ export interface ListData extends Listed {
 	/** Newest first. */
 	changes: readonly RecentChange[];
 	report: HealthReport | null;
-	/** Time of the last request to a layer's service, in milliseconds since 1970; null if unknown. */
-	lastLook: ((smallkey: string) => number | null) | null;
 	settings: PageSettings;
 }
 

@@ -35,7 +35,6 @@ export const staticTexts = textsByLang({
 	],
 	"by-cause": ["By cause", "Par cause"],
 	"other-causes": ["Other causes", "Autres causes"],
-	"last-look": ["Last check", "Dernier contrôle"],
 	"who-can-correct": ["Who can correct it", "Responsable"],
 	"first-rows": ["The first {0}.", "Les {0} premières."],
 	"layers-sick-one": ["{0} layer has a problem.", "{0} couche avec un problème."],

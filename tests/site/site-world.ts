@@ -11,7 +11,7 @@ import { readGuidePages, renderGuide } from "../../site/data/guide/guide.ts";
 import type { CommitChanges } from "../../site/data/history.ts";
 import { buildSite, type SiteFiles } from "../../site/data/site.ts";
 import { pageHeaders } from "../../site/http/site-headers.ts";
-import { catalogueHtml, noPageHtml } from "../../site/static/frame.ts";
+import { catalogueHtml, errorHtml } from "../../site/static/frame.ts";
 import type { SiteSettings } from "../../site/static/html.ts";
 import { Peer } from "../extensions/harvest/peer.ts";
 import { buildCatalogue } from "./data/entries.ts";
@@ -66,7 +66,7 @@ export class SiteWorld implements AsyncDisposable {
 		world.files.set("site.json", JSON.stringify(pages.site));
 		for (const lang of langs) {
 			world.files.set(`${lang}/index.html`, catalogueHtml(lang, pages));
-			world.files.set(`${lang}/absent.html`, noPageHtml(lang, "../", pages));
+			world.files.set(`${lang}/absent.html`, errorHtml("no-page", "../"));
 		}
 		world.server.otherwise = (request, response) => world.#answer(request.url ?? "", response);
 		return world;

@@ -75,12 +75,11 @@ export async function startHarvest(service: RunningService<HarvestSettings>): Pr
 		count: (outcome) => observe({ kind: "harvest", outcome }),
 	});
 	void harvester.start();
-	const { follow, lastCheckOf } = harvester;
+	const { follow } = harvester;
 	return {
 		provides: { notify },
 		changed: (_commit, smallkeys) => void eachInSlices(smallkeys, follow),
 		layer: createLayerParts(service, harvester),
-		lastLook: (smallkey) => lastCheckOf(smallkey)?.at ?? null,
 		refresh: harvester.refresh,
 		close: async () => {
 			const closed = harvester.close();

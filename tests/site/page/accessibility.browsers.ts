@@ -90,7 +90,7 @@ for (const [lang, withColours] of [
 			await tab.goto("about:blank");
 			await tab.goto(world.url(`${lang}/${path}`));
 			await ready(tab);
-			if (path === "") await tab.locator(".filters[open] .facet").first().waitFor();
+			if (path === "") await tab.locator(".filters[open] select").first().waitFor();
 			// What is found is read while the next search runs, too.
 			await tab.evaluate("document.querySelector('.found')?.setAttribute('aria-busy', 'true')");
 			const rules = { "color-contrast": { enabled: withColours }, "target-size": { enabled: true } };

@@ -49,7 +49,7 @@ test("nothing moves while a page loads, wide and narrow", async (context) => {
 	const pages = [
 		["en/", ".found:not([aria-busy]) .results li:nth-child(10)"],
 		["en/layer/same", '.map[data-state="failed"]'],
-		["en/?page=health", "table"],
+		["en/health/", "table"],
 		["en/?page=draft", "main input"],
 	] as const;
 	const assertStill = async (at: SiteWorld, path: string, ready: string) => {
@@ -122,12 +122,10 @@ test("the health page is one table, and says what was not checked", async ({ pag
 		health: { state: "wrong", since: "2026-W10", cause: "answers oddly" },
 	});
 	await using world = await SiteWorld.open([...layers, never, other]);
-	// The address of earlier versions leads to it.
-	await page.goto(world.url("en/?page=health"));
+	await page.goto(world.url("en/health/"));
 	await page
 		.getByText("45 layers were checked. 1 layer was not checked yet. 2 layers have a problem.")
 		.waitFor();
-	assert.is(new URL(page.url()).pathname, "/en/health/");
 	const row = await page.getByRole("row", { name: "Glaciers" }).innerText();
 	assert.match(row, /answers with status 503\s+gone.example.ca\s+2026-02-23\s+@org\/menders/);
 	await page.goto(world.url("en/layer/never"));

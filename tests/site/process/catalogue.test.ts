@@ -81,12 +81,6 @@ test("the catalogue is served below the base path, with headers of its own", asy
 		assert.equal([answer.status, answer.headers.get("content-type")], [200, type], path);
 		assert.match(await answer.text(), text, path);
 	}
-	for (const [old, now] of [
-		["/changes/layer/abc.xml", "/rcs/changes/feed.xml"],
-		["/publisher/office.json", "/rcs/publisher/office.csv"],
-		["/changes/0.json", "/rcs/changes/recent.json"],
-	] as const)
-		assert.is((await get(old)).headers.get("location"), now);
 	assert.is((await fetch(`${service.origin}/en/`)).status, 404);
 	assert.is((await get("/index/../../senders.json")).status, 404);
 });

@@ -40,7 +40,7 @@ const changes: RecentChange[] = [
 
 const data = {
 	...listedEntries([lakes, roads, other]),
-	...{ changes, report: null, lastLook: null, settings: pageSettings },
+	...{ changes, report: null, settings: pageSettings },
 };
 
 function render(path: string): string {
