@@ -186,7 +186,7 @@ export const rows: Row[] = [
 		measure: async (world) => {
 			const { service } = await pushed(world);
 			const clone = await world.clone("alone");
-			const { milliseconds } = await publish(service.url, world.puts(putsAlone), 1);
+			const { milliseconds } = await publish(service, world.puts(putsAlone), 1);
 			const commits: number[] = [];
 			for (let index = 0; index < Math.min(putsAlone, world.count); index += 1)
 				commits.push((await commit(world, clone, index)) * 1_000);
@@ -200,7 +200,7 @@ export const rows: Row[] = [
 		goal: "≥ 250 changes/s",
 		measure: async (world) => {
 			const puts = world.puts(putsOfMany);
-			return [puts.length / (await publish((await pushed(world)).service.url, puts, publishers)).seconds];
+			return [puts.length / (await publish((await pushed(world)).service, puts, publishers)).seconds];
 		},
 	},
 	{

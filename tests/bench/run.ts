@@ -1,5 +1,7 @@
 // npm run bench: measures the service and the build, each figure against a reference, and prints the table of docs/speed.md.
+// With --beside URL: measures ours and another running service in turn (see beside.ts).
 import { parseArgs } from "node:util";
+import { rowsBeside } from "./beside.ts";
 import { type Row, rows } from "./rows.ts";
 import { World } from "./world.ts";
 
@@ -7,10 +9,12 @@ const { values } = parseArgs({
 	options: {
 		only: { type: "string" },
 		layers: { type: "string", default: "20000" },
+		beside: { type: "string" },
 	},
 });
-const names = values.only?.split(",") ?? rows.map(({ name }) => name);
-const unknown = names.filter((name) => !rows.some((row) => row.name === name));
+const all = values.beside === undefined ? rows : rowsBeside(values.beside);
+const names = values.only?.split(",") ?? all.map(({ name }) => name);
+const unknown = names.filter((name) => !all.some((row) => row.name === name));
 if (unknown.length > 0) throw new Error(`--only: there is no row ${unknown.join()}`);
 
 /** With three significant digits; from 100 on whole. */
@@ -38,7 +42,7 @@ for (const signal of ["SIGINT", "SIGTERM"])
 	process.once(signal, () => void world.close().finally(() => process.exit(1)));
 console.log(`row | reference | ${world.count.toLocaleString("en")} layers: ours ÷ reference = ratio | goal`);
 console.log("---|---|---|---");
-for (const row of rows.filter(({ name }) => names.includes(name))) {
+for (const row of all.filter(({ name }) => names.includes(name))) {
 	const result = await resultOf(row, world).catch((error: Error) => {
 		process.exitCode = 1;
 		return `failed: ${error.message.split("\n", 1)[0]} | –`;

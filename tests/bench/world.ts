@@ -105,18 +105,22 @@ export function renamed(registration: Registration1, service_name: string): Regi
 	return { ...registration, en: { ...registration.en, service_name } };
 }
 
-/** The sender that each service knows. */
-const signer = { sender: "bench", secret: "a secret of this bench only" };
+/** A service, and a sender that it knows. */
+export interface Target {
+	url: string;
+	sender: string;
+	secret: string;
+}
 
 /** Path below the service's address, and payload. */
-type Put = [path: string, body: string];
+export type Put = [path: string, body: string];
 
 /**
  * Sends signed PUTs as fast as a service answers, each publisher one after the other.
  * @returns the seconds of all, and the milliseconds of each
  * @throws {Error} unless every answer is 201
  */
-export async function publish(url: string, puts: Put[], publishers: number) {
+export async function publish({ url, ...signer }: Target, puts: Put[], publishers: number) {
 	const milliseconds: number[] = [];
 	const waiting = puts.values();
 	const sendAll = async () => {
@@ -197,12 +201,13 @@ export class World {
 	}
 
 	/** Starts a service on a data folder, and waits until it has printed its address. */
-	async start(dataDir: string) {
-		const SENDERS = JSON.stringify({ [signer.sender]: signer.secret });
-		const server = await ServerProcess.start({ ...environment, SITE: "on", DATA_DIR: dataDir, SENDERS });
+	async start(dataDir: string, more: Record<string, string> = {}) {
+		const [sender, secret] = ["bench", "a secret of this bench only"];
+		const settings = { SITE: "on", DATA_DIR: dataDir, SENDERS: JSON.stringify({ [sender]: secret }) };
+		const server = await ServerProcess.start({ ...environment, ...settings, ...more });
 		const stop = () => server.stop();
 		this.endLater(stop);
-		return { url: server.url, pid: server.pid, stop, dataDir };
+		return { url: server.url, pid: server.pid, stop, dataDir, sender, secret };
 	}
 
 	/** PUTs of the first layers. The keys are the same each time, so that their number does not grow; the payloads are new. */
@@ -248,7 +253,7 @@ export class World {
 				const fragments = join(dataDir, "dist/v0.9/doc");
 				for (const name of filesBelow(fragments))
 					measured.fragments += statSync(join(fragments, name)).size / 1_000_000;
-				await publish(service.url, this.puts(puts), 32);
+				await publish(service, this.puts(puts), 32);
 			});
 			return measured;
 		});
