@@ -25,12 +25,13 @@ function titleIn(lang, { title, title_translated }) {
 function linksOf({ resources }, prefix) {
 	const services = (resources ?? []).filter(({ format }) => wms.test(format) || arcgis.test(format));
 	return services.map(({ id, format, language, url, wms_layer }) => ({
-		smallkey: prefix + id,
+		label: prefix + id,
+		smallkeyOf: () => prefix + id,
 		isWms: wms.test(format),
 		langs: langsOf(language),
-		url,
+		url: () => url,
 		// In the resources of GeoServer and data.gov.au.
-		name: wms_layer,
+		name: () => wms_layer,
 	}));
 }
 

@@ -4,6 +4,9 @@ import { plainText } from "./texts.mjs";
 const ofRequest =
 	/^(?:service|version|request|layers?|styles?|format|transparent|bgcolor|exceptions|[cs]rs|bbox|width|height|dpi|map_resolution|format_options|tiled|tilesorigin|query_layers|info_format|feature_count|legend_format|feature_info_type|f|callback|_)$/i;
 
+/** A name that a catalogue gives to the link, not the name of a layer: `WMS`, `OGC:WMS-1.3.0`, `getCapabilities`. */
+const ofLink = /^(?:(?:ogc[:_-]?)?wms|wms[_-]?server|getcapabilities)(?:[:_-]?\d[\d.]*)?$/i;
+
 /** An ArcGIS service, its layer, and what people copy behind them: `…/MapServer/3/query`. */
 const arcgis = /^(.*\/(Map|Feature|Image)Server)(?:\/(\d{1,9}))?(?:\/(?:query|export|legend|identify))?\/?$/i;
 
@@ -17,43 +20,46 @@ class Reason extends Error {}
 
 /**
  * The registrations of one data set.
- * @param links each with its `smallkey`, `isWms`, its `langs` (a set of "en" and "fr"; empty: both), `url` and `name`
+ * @param links each with its `label` in the report, `isWms`, its `langs` (a set of "en" and "fr"; empty: both), `url(lang)`,
+ * `name(lang)`, and `smallkeyOf(node)`
  * @param titleIn returns the title in a language
  * @returns `layers`: smallkey → registration; `leftOut`: one line for each link
  */
 export function registrationsOf({ links, titleIn, metadata }) {
 	const [readable, layers, leftOut] = [[], {}, []];
-	const attempt = ({ smallkey }, task) => {
+	const attempt = (label, task) => {
 		try {
 			task();
 		} catch (error) {
 			if (!(error instanceof Reason)) throw error;
-			leftOut.push(`${smallkey}: ${error.message}`);
+			leftOut.push(`${label}: ${error.message}`);
 		}
 	};
-	for (const link of links) attempt(link, () => readable.push(readLink(link, readable)));
+	for (const link of links) attempt(link.label, () => readable.push(readLink(link, readable)));
 	const names = { en: plainText(titleIn("en")), fr: plainText(titleIn("fr")) };
 	for (const isWms of [true, false])
 		for (const [english, french] of pairsOf(readable.filter((link) => link.isWms === isWms)))
-			attempt(english ?? french, () => {
+			attempt((english ?? french).label, () => {
 				if (!english || !french)
 					throw new Reason("no link of the other language agrees in address and layer");
-				if (!/^[\w=+-]{1,64}$/.test(english.smallkey))
+				const smallkey = english.smallkeyOf(english.en);
+				if (!/^[\w=+-]{1,64}$/.test(smallkey))
 					throw new Reason("has no smallkey of 1 to 64 of A-Z a-z 0-9 _ - + =");
-				layers[english.smallkey] = registrationOf(english.node, french.node, names, metadata);
+				if (Object.hasOwn(layers, smallkey)) throw new Reason(`is the same layer as ${smallkey}`);
+				layers[smallkey] = registrationOf(english.en, french.fr, names, metadata);
 			});
 	return { layers, leftOut };
 }
 
-/** A link with its node. @throws {Reason} also if its language has the same layer already */
+/** A link with its nodes, `en` and `fr`. @throws {Reason} also if its language has the same layer already */
 function readLink(link, others) {
-	const node = nodeOf(link);
+	const [en, fr] = [nodeOf(link, "en"), nodeOf(link, "fr")];
 	const lang = link.langs.size === 1 ? [...link.langs][0] : null;
 	const same = others.find(
-		(other) => lang && other.lang === lang && identityOf(other.node) === identityOf(node),
+		(other) => lang && other.lang === lang && identityOf(other[lang]) === identityOf({ en, fr }[lang]),
 	);
-	if (same) throw new Reason(`is the same layer as ${same.smallkey}`);
-	return { ...link, lang, node };
+	if (same) throw new Reason(`is the same layer as ${same.label}`);
+	return { ...link, lang, en, fr };
 }
 
 /**
@@ -83,8 +89,8 @@ function pairsOf(links) {
 
 /** The ways in which two links may agree, the surest first: each returns the key that both have, or "". */
 function agreements(english, french) {
-	const addressOf = (link) => withoutLanguage(link.node.service_url);
-	const layerOf = (link) => withoutLanguage(layersOf(link.node).join(","));
+	const addressOf = (link) => withoutLanguage(link[link.lang].service_url);
+	const layerOf = (link) => withoutLanguage(layersOf(link[link.lang]).join(","));
 	const ways = [
 		(link) => `${addressOf(link)} ${layerOf(link)}`,
 		// In other services, a name says enough, a number does not,
@@ -112,8 +118,8 @@ function withoutLanguage(text) {
 		.toLowerCase();
 }
 
-/** The layer's address in a service and its name or number. */
-function identityOf(node) {
+/** The layer's address in a service and its name or number, for a hash that stays the same for the same layer. */
+export function identityOf(node) {
 	return `${node.service_url.replace(/^http:/i, "https:")} ${layersOf(node).join(",")}`;
 }
 
@@ -121,14 +127,14 @@ function layersOf({ service_type, service_url, scrape_only = [] }) {
 	return service_type === "esriFeature" ? [service_url.split("/").at(-1)] : scrape_only;
 }
 
-/** The layer of a link, as a node of version 2.0 without name and metadata. @throws {Reason} */
-function nodeOf(link) {
-	const text = String(link.url ?? "").replaceAll("&amp;", "&");
+/** The layer of a link in one language, as a node of version 2.0 without name and metadata. @throws {Reason} */
+function nodeOf(link, lang) {
+	const text = String(link.url(lang) ?? "").replaceAll("&amp;", "&");
 	if (!URL.canParse(text) || !/^\s*https?:/i.test(text)) throw new Reason("has no http address");
 	const url = new URL(text);
 	if (url.username || url.password) throw new Reason("has a password in its address");
 	url.hash = "";
-	const node = link.isWms ? wmsNode(url, plainText(link.name)) : arcgisNode(url);
+	const node = link.isWms ? wmsNode(url, plainText(link.name(lang))) : arcgisNode(url);
 	// The characters that a browser's parser leaves, and RFC 3986 does not have.
 	node.service_url = node.service_url.replace(/[{}|^`\\]/g, encodeURIComponent);
 	if (node.service_url.length > maxAddressLength)
@@ -152,7 +158,7 @@ function wmsNode(url, name) {
 	const parameters = new Map([...url.searchParams].map(([key, text]) => [key.toLowerCase(), text]));
 	for (const key of [...url.searchParams.keys()]) if (ofRequest.test(key)) url.searchParams.delete(key);
 	// A name with spaces is a title for people.
-	const fromCatalogue = /\s/.test(name) ? "" : name;
+	const fromCatalogue = /\s/.test(name) || ofLink.test(name) ? "" : name;
 	const text = parameters.get("layers") || parameters.get("layer") || fromCatalogue;
 	const layers = text
 		.split(",")

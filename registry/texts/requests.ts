@@ -139,5 +139,4 @@ export const requestTexts = {
 	nothing: ["nothing", "rien"],
 	document: ["the document: {0}", "le document : {0}"],
 	or: ["{0} or {1}", "{0} ou {1}"],
-	// What the catalogue shows of pictures.
 } satisfies Readonly<Record<string, TextPair>>;

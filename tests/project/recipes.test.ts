@@ -5,12 +5,22 @@ import { isVersion2, type Registration } from "../../registry/registration.ts";
 import { readBatch } from "../../scripts/register.ts";
 import { root, runProgram } from "../helpers/process.ts";
 import { filesIn, folderSuite, writeFiles } from "../helpers/world.ts";
-import { at, type Catalogue, datasets, energy, french, startCatalogue } from "./catalogue-answers.ts";
+import {
+	at,
+	type Catalogue,
+	datasets,
+	energy,
+	french,
+	records,
+	startCatalogue,
+} from "./catalogue-answers.ts";
 
 const test = folderSuite("recipes for catalogues");
 
-async function follow({ url }: { url: string }, folder: string) {
-	const script = join(root, "docs/recipes/ckan.mjs");
+type Recipe = "ckan" | "geonetwork";
+
+async function follow(recipe: Recipe, { url }: { url: string }, folder: string) {
+	const script = join(root, "docs/recipes", `${recipe}.mjs`);
 	const words = [script, url, "organization:x", join(folder, "out"), "p-"];
 	const { code, stdout, stderr } = await runProgram(process.execPath, words);
 	const linesOf = (text: string) =>
@@ -38,7 +48,7 @@ function shortOf(registration: Registration | undefined) {
 
 test("recorded answers of CKAN become registrations in two languages, with a report", async ({ folder }) => {
 	await using catalogue = await startCatalogue(datasets, 3);
-	const { code, report, errors } = await follow(catalogue, folder);
+	const { code, report, errors } = await follow("ckan", catalogue, folder);
 	assert.equal([code, errors], [0, []]);
 	const unpaired = "no link of the other language agrees in address and layer";
 	assert.equal(report, [
@@ -68,6 +78,35 @@ test("recorded answers of CKAN become registrations in two languages, with a rep
 		en: { service_url: `${energy}/20`, service_name: "Terminals", metadata },
 		fr: { service_url: french(`${energy}/20`), service_name: "Terminaux", metadata },
 	});
+});
+
+test("recorded answers of GeoNetwork become registrations in two languages", async ({ folder }) => {
+	await using catalogue = await startCatalogue(records, 2);
+	const { code, report } = await follow("geonetwork", catalogue, folder);
+	assert.is(code, 0);
+	const [first] = records;
+	assert.equal(
+		report.filter((line) => line.startsWith("left out")),
+		[
+			`left out p-${first?.uuid} (ESRI:REST): is no address of a MapServer, FeatureServer or ImageServer`,
+			`left out p-${first?.uuid} (Service de visualisation WMS): names no layer of its WMS`,
+			"left out p-urn:isogeo:1 (roads): has no smallkey of 1 to 64 of A-Z a-z 0-9 _ - + =",
+		],
+	);
+	const layers = Object.values(await layersIn(folder));
+	assert.is(layers.length, 4);
+	const alps = { metadata: { uuid: first?.uuid }, layer: "alps" };
+	assert.equal(layers[0], {
+		version: "1.0.0",
+		payload_type: "wms",
+		en: { service_url: at("?lang=de"), service_name: "Alps", ...alps },
+		fr: { service_url: at("?lang=fr"), service_name: "Alpes", ...alps },
+	});
+	assert.equal(layers.slice(1).map(shortOf).sort(), [
+		["feature", ...["en", "fr"].map((lang) => `arcgis/rest/services/energy_${lang}/MapServer/1`)],
+		["wms", "energy_en/WMSServer 1", "energy_fr/WMSServer 1"],
+		["wms", "http://maps.example/wms surval_point"],
+	]);
 });
 
 const both = ["en", "fr"];
@@ -135,7 +174,7 @@ test("each odd form is a layer or left out with its reason, also around 429", as
 		[6, busy(503)],
 	]);
 	catalogue.instead = (count) => pauses.get(count) ?? null;
-	const { code, report, errors } = await follow(catalogue, folder);
+	const { code, report, errors } = await follow("ckan", catalogue, folder);
 	assert.equal([code, errors], [0, []]);
 	const layers = await layersIn(folder);
 	for (const [count, [, url, expected]] of links.entries()) {
@@ -213,7 +252,7 @@ test("languages are paired by what agrees, never by their order", async ({ folde
 		{ ...resource("eu-f", "", "ows?layers=a_fr"), language: `["${eu}FRA"]` },
 	];
 	await using catalogue = await startCatalogue([...sets, { id: "eu", title: "EU", resources }]);
-	await follow(catalogue, folder);
+	await follow("ckan", catalogue, folder);
 	const layers = await layersIn(folder);
 	for (const [set, [title, english, , expected]] of pairs.entries()) {
 		const paired = english.map((_, count) => shortOf(layers[`p-e${set}-${count}`])?.at(-1) ?? null);
@@ -224,14 +263,52 @@ test("languages are paired by what agrees, never by their order", async ({ folde
 	assert.ok(!keys.some((key) => key.startsWith("p-f") || key === "p-eu-f"), "no French link alone");
 });
 
+const service = (name: string, url = at("ows")) => ({
+	protocol: "OGC:WMS",
+	urlObject: { default: url },
+	nameObject: { default: name },
+});
+
+test("a smallkey of GeoNetwork follows from the layer, not from other links", async ({ folder }) => {
+	await using catalogue = await startCatalogue([{ uuid: "a1", link: [service("roads"), service("lakes")] }]);
+	await follow("geonetwork", catalogue, folder);
+	const before = await layersIn(folder);
+	// A link called WMS names no layer; the same layer a second time, now by https, is one layer.
+	const link = [
+		service("new"),
+		service("WMS"),
+		service("lakes", "http://maps.example/ows"),
+		service("roads"),
+	];
+	catalogue.sets = [{ uuid: "a1", link }];
+	const { report } = await follow("geonetwork", catalogue, folder);
+	const after = await layersIn(folder);
+	assert.is(Object.keys(after).length, 3);
+	const nameOf = (layer?: Registration) => shortOf(layer)?.[1]?.split(" ").at(-1);
+	for (const [key, layer] of Object.entries(before)) assert.is(nameOf(after[key]), nameOf(layer), key);
+	assert.ok(report.includes("left out p-a1 (WMS): names no layer of its WMS"));
+});
+
+test("a catalogue of more than 10,000 records is read to its end", async ({ folder }) => {
+	const records = Array.from({ length: 10_040 }, (_, count) => ({
+		uuid: `u${String(count).padStart(5, "0")}`,
+	}));
+	await using catalogue = await startCatalogue([...records, { uuid: "z", link: service("last") }]);
+	const { code, report } = await follow("geonetwork", catalogue, folder);
+	assert.equal(
+		[code, report.at(-1)],
+		[0, "10041 data sets: 1 layers, 1 added, 0 changed, 0 removed; 0 links left out"],
+	);
+});
+
 test("a further run writes only what has changed, and removes what is gone", async ({ folder }) => {
 	await using catalogue = await startCatalogue(["a", "b", "c"].map((id) => dataset(id)));
 	const others = [".DS_Store", "Thumbs.db", "desktop.ini"];
 	for (const name of others) writeFiles(folder, { [`out/${name}`]: "\0" });
-	await follow(catalogue, folder);
+	await follow("ckan", catalogue, folder);
 	writeFiles(folder, { "out/mine.json": "{}" });
 	catalogue.sets = [dataset("a"), dataset("b", "ows?layers=other"), dataset("e")];
-	const { code, report } = await follow(catalogue, folder);
+	const { code, report } = await follow("ckan", catalogue, folder);
 	const summary = "3 data sets: 3 layers, 1 added, 1 changed, 1 removed; 0 links left out";
 	assert.equal([code, report], [0, ["added p-e", "changed p-b", "removed p-c", summary]]);
 	const layers = ["mine", "p-a", "p-b", "p-e"].map((name) => `${name}.json`);
@@ -239,50 +316,64 @@ test("a further run writes only what has changed, and removes what is gone", asy
 	assert.equal(names.sort(), [...others, ...layers]);
 
 	writeFiles(folder, { "out/p-a.json": null });
-	const again = await follow(catalogue, folder);
+	const again = await follow("ckan", catalogue, folder);
 	assert.equal(again.report[0], "added p-a", "a layer that is missing in the folder");
-	const other = await follow({ url: "http://127.0.0.1:9" }, folder);
+	const geonetwork = await follow("geonetwork", { url: "http://127.0.0.1:9" }, folder);
 	const reason = `was made from ${catalogue.url} organization:x p-; use a new folder for URL organization:x p-`;
-	assert.equal(other.errors, [`FOLDER/out: ${reason}`]);
+	assert.equal(geonetwork.errors, [`FOLDER/out: ${reason}`]);
 });
 
 const json = (value: unknown) => ({ status: 200, body: JSON.stringify(value) });
 const ckanAnswer = (count: number, ids: string[]) =>
 	json({ result: { count, results: ids.map((id) => ({ id })) } });
+const geonetworkAnswer = (more: object) =>
+	json({ hits: { total: { value: 1 }, hits: [{ _source: {} }] }, ...more });
 
 const search = "URL/api/3/action/package_search";
 const again = (sent: string) => `URL: sent ${sent}; run this again`;
 
 /** Answers to the requests of a second run, in place of the catalogue's → the sentence. */
-const failures: [answers: ReturnType<Catalogue["instead"]>[], sentence: string][] = [
-	[[{ status: 500, body: "{}" }], `${search}: answers 500`],
-	[[busy(429), busy(503)], `${search}: answers 503`],
-	[[{ status: 200, body: "<html>" }], `${search}: answers with something that is not JSON, or not complete`],
-	[[json({ success: false, error: {} })], "URL: does not answer as CKAN"],
-	[[ckanAnswer(0, [])], "no data set matches URL organization:x p-"],
-	[[ckanAnswer(2, ["a"]), ckanAnswer(2, [])], again("1 data sets of 2")],
-	[[ckanAnswer(3, ["a"]), ckanAnswer(2, ["b"])], again("2 data sets of 2")],
-	[[ckanAnswer(2, ["a"]), ckanAnswer(2, ["a"])], again("1 data sets of 2")],
-];
+const failures: Record<Recipe, [answers: ReturnType<Catalogue["instead"]>[], sentence: string][]> = {
+	ckan: [
+		[[{ status: 500, body: "{}" }], `${search}: answers 500`],
+		[[busy(429), busy(503)], `${search}: answers 503`],
+		[
+			[{ status: 200, body: "<html>" }],
+			`${search}: answers with something that is not JSON, or not complete`,
+		],
+		[[json({ success: false, error: {} })], "URL: does not answer as CKAN"],
+		[[ckanAnswer(0, [])], "no data set matches URL organization:x p-"],
+		[[ckanAnswer(2, ["a"]), ckanAnswer(2, [])], again("1 data sets of 2")],
+		[[ckanAnswer(3, ["a"]), ckanAnswer(2, ["b"])], again("2 data sets of 2")],
+		[[ckanAnswer(2, ["a"]), ckanAnswer(2, ["a"])], again("1 data sets of 2")],
+	],
+	geonetwork: [
+		[[json({ hits: {} })], "URL: does not answer as GeoNetwork 4"],
+		[[geonetworkAnswer({ timed_out: true })], again("1 records of 1")],
+		[[geonetworkAnswer({ _shards: { failed: 1 } })], again("1 records of 1")],
+		[[json({ hits: { total: { value: 1 }, hits: [] } })], again("0 records of 1")],
+	],
+};
 
-test("an error is a sentence, and the folder stays as it was", async ({ folder }) => {
-	await using catalogue = await startCatalogue([dataset("a")]);
-	await follow(catalogue, folder);
-	const before = filesIn(folder);
-	assert.is(before.size, 2, "a layer, and the state");
-	for (const [answers, sentence] of failures) {
-		catalogue.requests = 0;
-		catalogue.instead = (count) => answers[count - 1] ?? null;
-		assert.equal(await follow(catalogue, folder), { code: 1, report: [], errors: [sentence] });
-		assert.equal(filesIn(folder), before, sentence);
-	}
-});
+for (const recipe of ["ckan", "geonetwork"] as const)
+	test(`${recipe}: an error is a sentence, and the folder stays as it was`, async ({ folder }) => {
+		await using catalogue = await startCatalogue([{ ...dataset("a"), uuid: "a", link: service("a") }]);
+		await follow(recipe, catalogue, folder);
+		const before = filesIn(folder);
+		assert.is(before.size, 2, "a layer, and the state");
+		for (const [answers, sentence] of failures[recipe]) {
+			catalogue.requests.length = 0;
+			catalogue.instead = (count) => answers[count - 1] ?? null;
+			assert.equal(await follow(recipe, catalogue, folder), { code: 1, report: [], errors: [sentence] });
+			assert.equal(filesIn(folder), before, sentence);
+		}
+	});
 
 test("a catalogue that cannot be reached, or a folder of others, is one sentence", async ({ folder }) => {
 	const catalogue = await startCatalogue([dataset("a")]);
 	await catalogue[Symbol.asyncDispose]();
 	const assertEnds = async (sentence: string, of = catalogue as { url: string }) =>
-		assert.equal(await follow(of, folder), { code: 1, report: [], errors: [sentence] });
+		assert.equal(await follow("ckan", of, folder), { code: 1, report: [], errors: [sentence] });
 	await assertEnds(`${search}: cannot be reached: ECONNREFUSED`);
 	assert.is(filesIn(folder).size, 0);
 	writeFiles(folder, { "out/mine.json": "{}" });
@@ -297,7 +388,7 @@ test("register refuses a half-written folder, and the next run completes it", as
 	const state = JSON.stringify({ source: `${catalogue.url} organization:x p-`, smallkeys: [] });
 	// The second layer cannot be written.
 	writeFiles(folder, { "out/p-b.json/x/y": "", "out.state.json": state });
-	const { code, errors } = await follow(catalogue, folder);
+	const { code, errors } = await follow("ckan", catalogue, folder);
 	assert.equal([code, errors.length], [1, 1]);
 	writeFiles(folder, { "out/p-b.json": null });
 	const { problems } = await readBatch(join(folder, "out"));
@@ -307,7 +398,7 @@ test("register refuses a half-written folder, and the next run completes it", as
 
 	// The layer that was written before the end has left the catalogue.
 	catalogue.sets.shift();
-	const { report } = await follow(catalogue, folder);
+	const { report } = await follow("ckan", catalogue, folder);
 	assert.equal(report.slice(0, 3), ["added p-b", "added p-c", "removed p-a"]);
 	assert.equal(Object.keys(await layersIn(folder)), ["p-b", "p-c"]);
 });
