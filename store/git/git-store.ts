@@ -21,7 +21,6 @@ import {
 	type StoreBase,
 	type StoreLimits,
 	syncPath,
-	syncWithin,
 } from "./writer.ts";
 
 export interface GitStoreOptions extends Pick<StoreBase, "repository" | "log"> {
@@ -45,8 +44,8 @@ export type GitStore = Awaited<ReturnType<typeof openGitStore>>;
 export async function openGitStore(options: GitStoreOptions, seed: () => Promise<Edit[]>) {
 	const { repository, log, guard } = options;
 	const limits = { ...defaultLimits, ...options.limits };
-	const sync = syncWithin(limits.silenceMs, options.sync ?? syncPath);
-	const base: StoreBase = { repository, log, now: () => options.now().getTime(), sync, limits };
+	const now = () => options.now().getTime();
+	const base: StoreBase = { repository, log, now, sync: options.sync ?? syncPath, limits };
 	await startTask(repository, () => openRepository(base, guard));
 	const catFile = openCatFile(repository, limits.silenceMs);
 	try {

@@ -11,15 +11,12 @@ const gitFailed: Cause = ["busy", "git failed"];
 
 /** Of errors as texts, which begin with the error's name. */
 const causes: readonly [pattern: RegExp, cause: Cause][] = [
-	[/was not on the disk within/, ["busy", "the disk does not answer"]],
 	[/^GitTimeout/, ["busy", "git does not answer"]],
 	[
 		/ENOSPC|EDQUOT|No space left on device|Disk quota exceeded|Out of diskspace|failed to write new configuration file/,
 		["disk-full", "there is no room on the disk"],
 	],
 	[/EROFS|Read-only file system|read-only file system/, ["read-only", "the disk is read-only"]],
-	[/EMFILE|ENFILE|could not be started/, ["busy", "git could not be started"]],
-	[/EACCES|EPERM|Permission denied/, ["read-only", "the repository may not be written"]],
 	[
 		/^GitDamage| is corrupt|does not match index|unable to (unpack|read)|[Cc]an't load|[Nn]ot a valid (object|commit)|bad object|not a tree object|not a git repository|bad config/,
 		["read-only", "the repository is damaged"],

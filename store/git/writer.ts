@@ -7,7 +7,7 @@ import { GitFailure, GitKilled, GitTimeout, gitText } from "./commands/run.ts";
 export const branchName = "main";
 
 export const defaultLimits = {
-	/** Longest time of a git process that writes a group, longest silence of one that reads, and longest sync. */
+	/** Longest time of a git process that writes a group, and longest silence of one that reads. */
 	silenceMs: 15_000,
 	lockMs: 2_000,
 	pollMs: 200,
@@ -25,7 +25,7 @@ export interface StoreBase {
 	repository: string;
 	log: Log;
 	now: () => number;
-	/** Syncs a file, or the names in a folder, to the disk. @throws {Error} if that takes too long */
+	/** Syncs a file, or the names in a folder, to the disk. */
 	sync: (path: string) => Promise<void>;
 	limits: StoreLimits;
 }
@@ -40,13 +40,6 @@ export async function syncPath(path: string): Promise<void> {
 	} catch (error) {
 		if (!unsupported.includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
 	}
-}
-
-export function syncWithin(maxMs: number, sync: StoreBase["sync"]): StoreBase["sync"] {
-	return async (path) => {
-		const end = () => Promise.reject(new Error(`${path}: was not on the disk within ${maxMs / 1000} s`));
-		await Promise.race([sync(path), sleep(maxMs, undefined, { ref: false }).then(end)]);
-	};
 }
 
 interface ImportedCommit {

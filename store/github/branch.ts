@@ -165,10 +165,15 @@ function authorship(meta: Meta, now: Date) {
 /** GitHub asks clients to make few writes at the same time. */
 const treesAtOnce = 4;
 
-export type Step = { edits: Edit[]; meta: Meta; started: Date };
+export type Step = { edits: Edit[]; meta: Meta };
 
 /** Makes commits on top of each other, on no branch yet. @returns the commit of each step */
-export async function commitEach(github: Github, head: Head, steps: readonly Step[]): Promise<string[]> {
+export async function commitEach(
+	github: Github,
+	head: Head,
+	steps: readonly Step[],
+	now: Date,
+): Promise<string[]> {
 	// Each tree is the head's tree with all edits up to its step, so that no tree has to wait for another one.
 	const writeStep = (_: Step, index: number) => {
 		const edits = steps.slice(0, index + 1).flatMap((step) => step.edits);
@@ -176,9 +181,9 @@ export async function commitEach(github: Github, head: Head, steps: readonly Ste
 	};
 	const trees = await pMap(steps, writeStep, { concurrency: treesAtOnce });
 	const commits: string[] = [];
-	for (const [index, { meta, started }] of steps.entries()) {
+	for (const [index, { meta }] of steps.entries()) {
 		const place = { tree: trees[index] as string, parents: [commits.at(-1) ?? head.commit] };
-		const commit = { ...github.repo, ...authorship(meta, started), ...place };
+		const commit = { ...github.repo, ...authorship(meta, now), ...place };
 		commits.push((await github.rest.git.createCommit(commit)).data.sha);
 	}
 	return commits;

@@ -55,7 +55,7 @@ export function githubStore(options: GithubOptions): Store {
 	);
 
 	async function change(edits: Edits, meta: Meta): Promise<Commit | Refusal> {
-		const outcome = await queue.add({ edits, meta, started: now() });
+		const outcome = await queue.add({ edits, meta });
 		for (const use of usesOf(meta, isRefusal(outcome) ? outcome.status : outcome.commit)) used.note(use);
 		return outcome;
 	}

@@ -20,7 +20,6 @@ import { findReview, joinSteps, moveBranch, type Review, showReview, waits } fro
 export interface Change {
 	edits: Edits;
 	meta: Meta;
-	started: Date;
 }
 
 export interface BatchContext extends Pick<Connection, "now" | "sleep"> {
@@ -62,19 +61,19 @@ export async function makeTogether(context: BatchContext, batch: Batch): Promise
 }
 
 async function attempt(context: BatchContext, { changes, fill }: Batch): Promise<Outcome[]> {
-	const { github, heads, branch } = context;
+	const { github, heads, branch, now } = context;
 	const [{ meta }] = changes as [Change];
 	const main = await heads.find(github, branch);
 	const review = meta.review ? await findReview(context, main, meta) : null;
 	const head = review?.base ?? main;
 	fill();
 	const decisions = await decide(context, head, changes, review);
-	const steps = changes.flatMap(({ meta, started }, index) => {
+	const steps = changes.flatMap(({ meta }, index) => {
 		const decision = decisions[index];
-		return changesSomething(decision) ? [{ meta, started, edits: decision }] : [];
+		return changesSomething(decision) ? [{ meta, edits: decision }] : [];
 	});
 	const isJoined = meta.reviewName !== undefined;
-	const commits = await commitEach(github, head, isJoined ? joinSteps(steps) : steps);
+	const commits = await commitEach(github, head, isJoined ? joinSteps(steps) : steps, now());
 	const tip = commits.at(-1) ?? head.commit;
 	if (tip !== head.commit) {
 		const name = review?.name ?? branch;

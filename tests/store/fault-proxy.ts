@@ -5,7 +5,7 @@ import { answering } from "../helpers/world.ts";
 export type Effect =
 	| { kind: "answer"; status: number; headers?: Record<string, string>; message?: string; text?: string }
 	| { kind: "silence" }
-	| { kind: "lost answer" | "cut answer" }
+	| { kind: "lost answer" }
 	/** Something else happens first: another writer moves the branch. */
 	| { kind: "meanwhile"; run: () => Promise<unknown> }
 	| { kind: "rewrite"; body: (body: unknown) => unknown };
@@ -88,11 +88,6 @@ export async function startFaultProxy(target: string) {
 		if (effect?.kind === "meanwhile") await effect.run();
 		const answer = await pass(target, url, method, request, body);
 		if (effect?.kind === "lost answer") return giveUp(request);
-		if (effect?.kind === "cut answer") {
-			response.writeHead(answer.status, { ...answer.headers, "Content-Length": String(answer.body.length) });
-			response.write(answer.body.subarray(0, 20), () => request.socket.destroy());
-			return;
-		}
 		const rewritten = effect?.kind === "rewrite" ? effect.body(JSON.parse(answer.body.toString())) : null;
 		response.writeHead(answer.status, answer.headers);
 		response.end(rewritten === null ? answer.body : JSON.stringify(rewritten));

@@ -8,7 +8,7 @@ import { runGit } from "../../store/git/commands/run.ts";
 import { syncPath } from "../../store/git/writer.ts";
 import { isRefusal, type Reader, StoreBusy, serviceIdentity } from "../../store/store.ts";
 import { wms } from "../helpers/local.ts";
-import { descendantsWith, signalIfThere } from "../helpers/process.ts";
+import { descendantsWith } from "../helpers/process.ts";
 import { eventually, gate } from "../helpers/wait.ts";
 import { sharedSuite, temporaryFolder, words, writeFiles } from "../helpers/world.ts";
 import { assertBusy, metaOf } from "./contract.ts";
@@ -81,21 +81,6 @@ test("a change is answered after the names of its pack and its branch are on the
 		synced.map(({ name }) => name),
 		["objects/pack", "refs/heads/register", "refs/heads"],
 	);
-});
-
-test("a disk that does not answer blocks no later change", async ({ world }) => {
-	await world.restart({ silenceMs });
-	const [held, release] = gate();
-	world.sync = async (path) => {
-		if (path.endsWith("refs/heads")) await held;
-		await syncPath(path);
-	};
-	assertBusy(await outcomeOf(world.put("disk")), "busy");
-	assert.is(world.store.state(), "the disk does not answer");
-	release();
-	await committed(world.put("two"));
-	assert.is(world.store.state(), null);
-	await world.restart();
 });
 
 test("groups reach branch, readers and senders in the order of their changes", async ({ world }) => {
@@ -239,49 +224,31 @@ function signalWriter({ folder }: TestRepository, name: "SIGKILL" | "SIGSTOP"): 
 	return replaceGit(folder, signalledImport(mark, name === "SIGKILL" ? "KILL" : "STOP"));
 }
 
-function signalReader({ folder }: TestRepository, name: "SIGKILL" | "SIGSTOP"): Disposable {
-	const pids = descendantsWith(process.pid, folder, "cat-file");
-	assert.ok(pids.length > 0, "there is a git cat-file");
-	for (const pid of pids) signalIfThere(pid, name);
-	return { [Symbol.dispose]: () => undefined };
-}
+test("a git fast-import that dies is replaced, and its changes are refused for now", async ({ world }) => {
+	for (let round = 0; round < 2; round += 1) {
+		using _ = signalWriter(world, "SIGKILL");
+		const changes = () => ["a", "b", "c"].map((key) => world.put(`${key}${round}`));
+		for (const change of changes()) assertBusy(await outcomeOf(change), "busy");
+		for (const commit of await Promise.all(changes().map(committed)))
+			assert.is(await world.git("cat-file", "-t", commit), "commit");
+	}
+});
 
-for (const [command, send] of [
-	["fast-import", signalWriter],
-	["cat-file", signalReader],
-] as const) {
-	const answer = command === "cat-file" ? "no sender notices" : "its changes are refused for now";
-	test(`a git ${command} that dies is replaced, and ${answer}`, async ({ world }) => {
-		await committed(world.put("process"));
-		for (let round = 0; round < 2; round += 1) {
-			using _ = send(world, "SIGKILL");
-			const changes = (layer: string) => ["a", "b", "c"].map((key) => world.put(`${key}${round}`, layer));
-			if (command === "fast-import")
-				for (const change of changes(command)) assertBusy(await outcomeOf(change), "busy");
-			for (const commit of await Promise.all(changes(`${command} again`).map(committed)))
-				assert.is(await world.git("cat-file", "-t", commit), "commit");
-		}
-	});
-
-	test(`a git ${command} that hangs is ended, and a refused change not stored`, async ({ world }) => {
-		await world.restart({ silenceMs });
-		await committed(world.put("process", command));
-		await world.store.read("process");
-		const before = await world.tip();
-		using _ = send(world, "SIGSTOP");
-		const hung = `hung-${command}`;
-		const error = await outcomeOf(world.put(hung));
-		assert.instance(error, StoreBusy);
-		assert.match(String(error), "git does not answer");
-		assert.ok((error as StoreBusy).retryAfter > 0);
-		assert.is(world.store.state(), "git does not answer");
-		assert.is(await world.tip(), before);
-		await eventually(() => descendantsWith(process.pid, world.folder, "fast-import").length === 0);
-		await committed(world.put("process", "after"));
-		assert.is(world.store.state(), null);
-		assert.is(await world.store.read(hung), null);
-	});
-}
+test("a git fast-import that hangs is ended, and a refused change not stored", async ({ world }) => {
+	await world.restart({ silenceMs });
+	await committed(world.put("process"));
+	const before = await world.tip();
+	using _ = signalWriter(world, "SIGSTOP");
+	const error = await outcomeOf(world.put("hung"));
+	assertBusy(error, "busy");
+	assert.match(String(error), "git does not answer");
+	assert.is(world.store.state(), "git does not answer");
+	assert.is(await world.tip(), before);
+	await eventually(() => descendantsWith(process.pid, world.folder, "fast-import").length === 0);
+	await committed(world.put("process", "after"));
+	assert.is(world.store.state(), null);
+	assert.is(await world.store.read("hung"), null);
+});
 
 test("a git that is killed at the move of the branch leaves no pack that repacks omit", async ({ world }) => {
 	await world.restart({ lockMs: 30, pollMs: 20, restMs: 0, maxPacks: 2 });

@@ -366,7 +366,6 @@ test("a read that lags behind the last change is not decided on", async ({ peer 
 
 for (const [method, path, kind] of [
 	["PATCH", /refs/, "lost answer"],
-	["POST", /\/git\/commits$/, "cut answer"],
 	["POST", /trees$/, "silence"],
 ] as const)
 	test(`a ${kind} to a ${method}: 503, and the same request again ends in one commit`, async ({ peer }) => {
