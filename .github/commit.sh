@@ -1,38 +1,8 @@
 #!/usr/bin/env bash
 # commit.sh "BRANCH…": makes a commit of each branch's patch in the folder `found`, which a job without rights has made. `descriptions`
 # changes service descriptions, `refresh` also layers/health.json or nothing, and `repair/…` also registrations. The checkout stays.
-# commit.sh --push BRANCH: pushes the commit to the branch of the run, upon what others have pushed meanwhile.
 . .github/gh.sh
 layer="layers/[a-z0-9_+=-]{1,2}/[A-Za-z0-9_+=-]{1,64}"
-
-# check BRANCH BASE COMMIT. A rename has two names, and `git apply --include` looks at one: what decides is what the commit changes.
-check() {
-	git diff --no-renames --raw --abbrev=40 "$2" "$3" | while IFS=$' \t' read -r _ mode _ _ status path; do
-		case "$1" in
-			# health.json is gone when all services are well.
-			refresh) if [[ "$status$mode $path" =~ ^([AM]100644|D000000)\ layers/health\.json$ ]]; then continue; fi ;;
-			repair/*) if [[ "$status$mode $path" =~ ^[AM]100644\ $layer\.json$ ]]; then continue; fi ;;
-		esac
-		if [[ "$status$mode $path" =~ ^[AM]100644\ $layer\.service\.json$ ]] &&
-			git cat-file -e "$3:${path%.service.json}.json"; then continue; fi
-		echo "$path: $status $mode is no change of $1" >&2
-		exit 1
-	done
-}
-
-if [ "$1" = --push ]; then
-	commit=$(git rev-parse "refs/heads/$2")
-	for attempt in 1 2 3 4 5; do
-		if git push --quiet origin "$commit:refs/heads/$GITHUB_REF_NAME"; then exit 0; fi
-		sleep "$attempt"
-		git fetch --quiet --no-tags origin "refs/heads/$GITHUB_REF_NAME"
-		# Others have described the same layers.
-		git rebase --quiet --onto FETCH_HEAD "$commit~1" "$commit" || exit 0
-		commit=$(git rev-parse HEAD)
-		check "$2" FETCH_HEAD "$commit"
-	done
-	exit 1
-fi
 
 GIT_INDEX_FILE=$(mktemp --dry-run)
 export GIT_INDEX_FILE
@@ -60,6 +30,18 @@ for branch in $1; do
 		exit 1
 	fi
 	commit=$(git commit-tree "$(git write-tree)" -p HEAD <<< "$message")
-	check "$branch" HEAD "$commit"
+	# A rename has two names, and `git apply --include` looks at one: what decides is what the commit changes.
+	git diff --no-renames --raw --abbrev=40 HEAD "$commit" | while IFS=$' \t' read -r _ mode _ _ status path; do
+		change="$status$mode $path"
+		case "$branch" in
+			# health.json is gone when all services are well.
+			refresh) if [[ "$change" =~ ^([AM]100644|D000000)\ layers/health\.json$ ]]; then continue; fi ;;
+			repair/*) if [[ "$change" =~ ^[AM]100644\ $layer\.json$ ]]; then continue; fi ;;
+		esac
+		if [[ "$change" =~ ^[AM]100644\ $layer\.service\.json$ ]] &&
+			git cat-file -e "$commit:${path%.service.json}.json"; then continue; fi
+		echo "$path: $status $mode is no change of $branch" >&2
+		exit 1
+	done
 	git update-ref "refs/heads/$branch" "$commit"
 done

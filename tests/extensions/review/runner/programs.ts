@@ -1,7 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { pathToFileURL } from "node:url";
 import { type Ended, root, runScript } from "../../../helpers/process.ts";
 import { writeFiles } from "../../../helpers/world.ts";
 import { type JsonServer, startJsonServer } from "../../../scripts/json-server.ts";
@@ -55,16 +54,8 @@ esac
 /** Debian's packages are there already. */
 const sudo = '#!/bin/sh\ntest "$1" = apt-get\n';
 
-/** Runs a file of this checkout's, by way of tsx: a job's checkout has no code. */
-const node = `#!/bin/sh
-file=$1
-shift
-exec '${process.execPath}' --import '${pathToFileURL(join(root, "node_modules/tsx/dist/loader.mjs"))}' '${root}'"$file" "$@"
-`;
-
 /** Only a token that may write contents pushes; the tests' own pushes have one, too. */
 export const updateHook = `#!/bin/sh
-if [ -e "$GIT_DIR/meanwhile" ]; then mv "$GIT_DIR/meanwhile" "$GIT_DIR/done"; . "$GIT_DIR/done"; fi
 grep --quiet --line-regexp --fixed-strings -- "\${GH_TOKEN:-none}" "$GIT_DIR/tokens" && exit 0
 echo "remote: Permission to maps/layers.git denied" >&2
 exit 1
@@ -130,7 +121,7 @@ export function startPrograms(answer: AnswerGh): Promise<JsonServer> {
 
 /** Makes the programs that stand for those of GitHub's machines. @returns the folder for PATH */
 export function makeShims(folder: string, url: string): string {
-	const programs = { npx: shim(`${url}/npx`), gh: shim(`${url}/gh`), npm, node, sudo };
+	const programs = { npx: shim(`${url}/npx`), gh: shim(`${url}/gh`), npm, sudo };
 	for (const [name, executable] of Object.entries(programs))
 		writeFiles(folder, { [`bin/${name}`]: { executable } });
 	return join(folder, "bin");

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parse } from "yaml";
@@ -95,11 +95,6 @@ export class World {
 		this.work.git("checkout", "-q", "--detach", "FETCH_HEAD");
 		this.work.commit("A change", files);
 		this.git("fetch", "-q", this.work.path, `+HEAD:${ref}`);
-	}
-
-	/** Does something in GitHub's repository, by commands of a shell, while a job pushes: it loses that race. */
-	meanwhile(script: string): void {
-		writeFileSync(join(this.bare, "meanwhile"), script);
 	}
 
 	/** Opens a pull request of a branch that is there, or of the head that was pushed for it. */
