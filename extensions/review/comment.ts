@@ -129,6 +129,6 @@ function escaped(text: string): string {
 }
 
 /** @param text untrusted @param address trusted; without it the text is no link */
-export function linked(text: string, address?: string | null): string {
+function linked(text: string, address?: string | null): string {
 	return address == null ? code(text) : `[${code(text)}](${address})`;
 }

@@ -1,13 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
-import {
-	linked,
-	linksInto,
-	marker,
-	maxCommentLength,
-	renderComment,
-} from "../../../extensions/review/comment.ts";
+import { marker, maxCommentLength, renderComment } from "../../../extensions/review/comment.ts";
 import type { Report } from "../../../extensions/review/report.ts";
 import type { Remark } from "../../../extensions/review/review.ts";
 import { unpackDraft } from "../../../registry/draft.ts";
@@ -125,13 +119,6 @@ test("a comment links files at their line and drafts, and says what comes next",
 		{ smallkey: "bad", text: files["layers/ba/bad.json"] },
 		{ smallkey: "aaa", text: files["layers/aa/aaa.json"] },
 	]);
-});
-
-test("a link has no character that Markdown could interpret", () => {
-	const links = linksInto("https://github.example", "maps/layers", "c0ffee");
-	const file = "https://github.example/maps/layers/blob/c0ffee/layers/a%28b/x%20y%5D.json#L7";
-	assert.is(links("layers/a(b/x y].json", 7), file);
-	assert.is(linked("a]", null), "<code>a&#93;</code>");
 });
 
 test("a comment with every list at its longest is whole, and counts what has no room", () => {

@@ -3,6 +3,7 @@ import { acceptReview, isStale, parseReviewer } from "../../../extensions/review
 import { healthPath } from "../../../registry/health.ts";
 import { layerPath } from "../../../registry/smallkey.ts";
 import { importCommit } from "../../../store/git/writer.ts";
+import { serviceIdentity } from "../../../store/store.ts";
 import { feature, Local, textOf, wms } from "../../helpers/local.ts";
 import { exits, prints, runScript, warns } from "../../helpers/process.ts";
 import { eventually } from "../../helpers/wait.ts";
@@ -41,16 +42,6 @@ async function send(smallkey: string, body: string, headers = {}): Promise<void>
 async function propose(smallkey: string, body = wms(smallkey)): Promise<string> {
 	await send(smallkey, body);
 	return tipOf(smallkey);
-}
-
-/** Moves a branch to a new commit on top of main. @returns its id */
-async function commitOn(branch: string, message: string, files: Record<string, string>): Promise<string> {
-	const edits = Object.entries(files).map(([path, text]) => ({ path, text }));
-	const author = "fragment-publisher <fragment-publisher@sender.invalid> 1 +0000";
-	const from = await local.git("rev-parse", "refs/heads/main");
-	const id = await importCommit(local.repository, from, { author, committer: author, message, edits });
-	await local.git("update-ref", `refs/heads/${branch}`, id);
-	return id;
 }
 
 async function unchanged<T>(doing: () => Promise<T>): Promise<T> {
@@ -130,7 +121,11 @@ test("a layer that both have changed is not merged, even where git could join th
 });
 
 test("a branch whose layer is wrong is not merged", async () => {
-	await commitOn("register/wrong", "x", { [layerPath("wrong")]: '{"version":"1.0.0"}' });
+	const edits = [{ path: layerPath("wrong"), text: '{"version":"1.0.0"}' }];
+	const author = `${serviceIdentity} 1 +0000`;
+	const change = { author, committer: author, message: "x", edits };
+	const id = await importCommit(local.repository, await local.git("rev-parse", "main"), change);
+	await local.git("update-ref", "refs/heads/register/wrong", id);
 	const text = "Not accepted: the problems must be corrected first";
 	const { stdout } = await unchanged(() => warns(accept("wrong"), 1, text));
 	assert.match(stdout, /error layers\/wr\/wrong\.json.*payload_type/);

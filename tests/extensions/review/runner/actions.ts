@@ -44,22 +44,17 @@ const checkout: Action = ({ inputs, workspace, ref, sha, remote, environment }) 
 	return { commit: sha, ref };
 };
 
-/** actions/upload-artifact v7.0.0: `src/shared/search.ts` and `src/upload/upload-artifact.ts`. */
+/** actions/upload-artifact v7.0.0: `src/upload/upload-artifact.ts`. */
 const upload: Action = ({ inputs, workspace, folder, artifacts }): Record<string, string> => {
 	const { name = "", path = "" } = inputs;
 	const source = join(workspace, path);
 	const isFolder = existsSync(source) && statSync(source).isDirectory();
 	// upload-artifact.ts:33-51.
 	if (!existsSync(source) || (isFolder && readdirSync(source).length === 0)) return {};
-	if (artifacts.has(name)) throw new Error(`an artifact with the name ${name} exists (409 Conflict)`);
 	const place = mkdtempSync(join(folder, "artifact-"));
-	// search.ts:17-24: hidden files are left out; 128-152: one file is at the root by its name.
-	const filter = (file: string) => !basename(file).startsWith(".");
-	cpSync(source, isFolder ? place : join(place, basename(source)), {
-		recursive: true,
-		dereference: true,
-		filter,
-	});
+	// src/shared/search.ts:128-152: one file is at the root by its name.
+	const to = isFolder ? place : join(place, basename(source));
+	cpSync(source, to, { recursive: true, dereference: true });
 	artifacts.set(name, place);
 	return { "artifact-id": String(artifacts.size) };
 };
