@@ -105,16 +105,14 @@ export async function runRepair(options: RepairRun) {
 		current.some((repair) => evidence.every((hash) => repair.evidence.includes(hash)));
 	let room = maxOpen - kept.length;
 	const proposed: Proposal[] = [];
-	const changed = proposals.filter((proposal) => !isKept(proposal));
-	for (const proposal of changed) {
+	for (const proposal of proposals.filter((proposal) => !isKept(proposal))) {
 		const before = kept.find(({ branch }) => branch === proposal.branch);
+		if (!before && room <= 0) continue;
 		if (!before) room -= 1;
-		if (!before && room < 0) continue;
 		proposed.push(proposal);
 		await writeProposal(repository, base, proposal, before, now);
 	}
-	const withdrawn = outdated.map(({ branch }) => branch);
-	return { checked, proposed, withdrawn, postponed: changed.length - proposed.length };
+	return { checked, proposed, withdrawn: outdated.map(({ branch }) => branch) };
 }
 
 /** The limit of requests must not stop the same layers every day. */

@@ -36,13 +36,10 @@ async function noteRepairs(before: string | null, open: readonly OpenRepair[], n
 
 type Outcome = Awaited<ReturnType<typeof runRepair>>;
 
-function printOutcome({ checked, proposed, withdrawn, postponed }: Outcome, io: Io): void {
+function printOutcome({ checked, proposed, withdrawn }: Outcome, io: Io): void {
 	for (const { subject, branch } of proposed) io.print(plain(`${branch}: ${subject}`));
 	for (const branch of withdrawn) io.print(plain(`${branch}: withdrawn, since it is of no use any more`));
-	const rest = postponed > 0 ? `, ${postponed} postponed: too many wait` : "";
-	io.print(
-		`${counted(checked, "sick layer")} checked, ${counted(proposed.length, "repair")} proposed${rest}`,
-	);
+	io.print(`${counted(checked, "sick layer")} checked, ${counted(proposed.length, "repair")} proposed`);
 }
 
 async function writeRequests(
