@@ -10,7 +10,8 @@ import type { Clients } from "../harvest/wms/read-capabilities.ts";
 import { linkedServices, otherServices, permanentTarget, presenceOf } from "./places.ts";
 
 export interface Candidate extends Alike {
-	by: "https" | "redirect" | "service" | "folder" | "similar";
+	/** The server redirects there permanently. */
+	isTarget: boolean;
 }
 
 interface Subject {
@@ -94,7 +95,8 @@ export function createCandidateSearch(clients: SearchClients) {
 					requested.add(address);
 					const alike = (await findAt(subject, address)).filter(isRight);
 					const isUnsure = by === "similar" || (by === "folder" && isInKnownFolder(before, address));
-					matches.push(...(isUnsure ? alike.map(perhaps) : alike).map((match) => ({ ...match, by })));
+					const isTarget = by === "redirect";
+					matches.push(...(isUnsure ? alike.map(perhaps) : alike).map((match) => ({ ...match, isTarget })));
 				}
 				if (matches.some(isSame)) return best(matches);
 				all.push(...matches);
@@ -112,7 +114,7 @@ export function createCandidateSearch(clients: SearchClients) {
 			const [moved] = await target;
 			if (moved === undefined) return null;
 			const [match] = await sameAt(subject, `${moved}${number}`);
-			return match && isSame(match) ? { ...match, by: "redirect" } : null;
+			return match && isSame(match) ? { ...match, isTarget: true } : null;
 		},
 
 		/** For a layer that became empty: its namesake with features that was not beside it before. */
@@ -120,7 +122,7 @@ export function createCandidateSearch(clients: SearchClients) {
 			if (!knowsAll(before.siblings)) return null;
 			const matches = await findAlike(before, before.service_url, clients);
 			const namesakes = matches.filter(({ agreement }) => hasItsName(agreement));
-			return best(namesakes.map((match) => perhaps({ ...match, by: "service" as const })));
+			return best(namesakes.map((match) => perhaps({ ...match, isTarget: false })));
 		},
 	};
 }

@@ -20,11 +20,7 @@ export const repairTexts = textsByLang({
 	yes: ["yes", "oui"],
 	no: ["no", "non"],
 	layer: ["Layer", "Couche"],
-	https: ["https in place of http", "https au lieu de http"],
 	redirect: ["the server redirects there permanently", "le serveur y redirige en permanence"],
-	service: ["the same service", "le même service"],
-	folder: ["another folder of the same server", "un autre dossier du même serveur"],
-	similar: ["a service of a similar name", "un service d’un nom semblable"],
 	name: ["name", "nom"],
 	geometry: ["geometry", "géométrie"],
 	fields: ["fields", "champs"],
@@ -117,13 +113,17 @@ function repairText({ layer, langs: repaired }: Repair, lang: Lang, write: Write
 	return lines.join("\n");
 }
 
-function candidateLines({ service_url, layer = "", by, agreement }: Candidate, lang: Lang, write: Write) {
+function candidateLines(
+	{ service_url, layer = "", isTarget, agreement }: Candidate,
+	lang: Lang,
+	write: Write,
+) {
 	const { rows, sure } = agreement;
 	const texts = repairTexts[lang];
 	const place = write(`${service_url} ${layer}`.trim());
 	const cell = (text: string) => (text === "" ? "" : write(text));
 	return [
-		`${texts[sure ?? "perhaps"]}: ${place} (${texts[by]})`,
+		`${texts[sure ?? "perhaps"]}: ${place}${isTarget ? ` (${texts.redirect})` : ""}`,
 		"",
 		`| | ${texts.before} | ${texts.now} | ${texts.agrees} |`,
 		"|---|---|---|---|",
