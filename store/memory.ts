@@ -1,9 +1,8 @@
 import pLimit from "p-limit";
-import { blobId, hashes, hexOf } from "./hashes.ts";
+import { blobId } from "./hashes.ts";
 import { isProposed, readerOf } from "./reader.ts";
 import {
 	type Commit,
-	commitMessage,
 	decideChange,
 	type Edit,
 	type Edits,
@@ -54,13 +53,6 @@ export function memoryStore(files: Readonly<Record<string, string>> = {}) {
 		});
 	}
 
-	async function commit(branch: string, edits: readonly Edit[], meta: Meta): Promise<string> {
-		const text = `${commits.length}\n${commitMessage(meta)}\n${JSON.stringify(edits)}`;
-		const id = hexOf(await hashes.sha1(new TextEncoder().encode(text)));
-		commits.push({ ...meta, id, branch, edits });
-		return id;
-	}
-
 	async function make(edits: Edits, meta: Meta): Promise<Commit | Refusal> {
 		const { smallkey, author } = meta;
 		const name = meta.review ? reviewBranch(meta) : "main";
@@ -81,7 +73,8 @@ export function memoryStore(files: Readonly<Record<string, string>> = {}) {
 			const isWaiting = base !== served && (await isProposed(smallkey, now, readerAt(served)));
 			return { commit: base.commit, changed: false, ...(isWaiting && { branch: name }) };
 		}
-		const id = await commit(name, outcome, meta);
+		const id = commits.length.toString(16).padStart(40, "0");
+		commits.push({ ...meta, id, branch: name, edits: outcome });
 		note(id);
 		const target = meta.review ? { files: new Map(base.files), author, commit: id } : served;
 		target.commit = id;

@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, rename, rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { readTextIfThere } from "../files/files.ts";
 import type { CatFile } from "./commands/cat-file.ts";
-import { GitFailure, gitText, runGit } from "./commands/run.ts";
+import { GitDamage, GitFailure, gitText, runGit } from "./commands/run.ts";
 import { diskReasonOf } from "./health.ts";
 import { branchName, type StoreBase } from "./writer.ts";
 
@@ -115,20 +115,18 @@ async function applySettings(repository: string, isGuarded: boolean): Promise<vo
 	}
 }
 
-function wayBack(repository: string): string {
-	return `Nothing was changed. Put the repository back from a backup or a clone ("git clone --bare <clone> ${repository}"): "git -C ${repository} fsck" names what is damaged, and the commits that no branch has`;
-}
-
+/** @throws {Error} with advice if git fails */
 export async function startTask<T>(repository: string, task: () => Promise<T>): Promise<T> {
 	return task().catch((error: unknown) => {
 		if (!(error instanceof GitFailure)) throw error;
-		throw new Error(`${repository}: cannot be read. ${wayBack(repository)}`, { cause: error });
+		const wayBack = `Nothing was changed. Put the repository back from a backup or a clone ("git clone --bare <clone> ${repository}"): "git -C ${repository} fsck" names what is damaged, and the commits that no branch has`;
+		throw new Error(`${error.message}. ${wayBack}`, { cause: error });
 	});
 }
 
 const maxQuoted = 60;
 
-/** @returns null if the branch does not exist yet @throws {Error} with advice if it names no commit or a missing one */
+/** @returns null if the branch does not exist yet @throws {GitDamage} if it names no commit or a missing one */
 export async function readHead(repository: string, catFile: CatFile): Promise<string | null> {
 	const head = await catFile.read(`refs/heads/${branchName}`);
 	if (head?.type === "commit") return head.id;
@@ -136,7 +134,7 @@ export async function readHead(repository: string, catFile: CatFile): Promise<st
 	if (text === null) return null;
 	const says = JSON.stringify(text.trim().slice(0, maxQuoted));
 	const path = join(repository, "refs/heads", branchName);
-	throw new Error(`${path}: must name a commit of the repository, and says ${says}. ${wayBack(repository)}`);
+	throw new GitDamage(`${path}: must name a commit of the repository, and says ${says}`);
 }
 
 /** The text of the served branch in its own file or in `packed-refs` (gitrepository-layout(5)). */

@@ -22,34 +22,15 @@ export interface Fault {
 	effect: Effect;
 }
 
-const numberHeader = "x-test-number";
-
 /** An HTTP proxy in front of a peer. The first fault that fits a request meets it. */
 export async function startFaultProxy(target: string) {
 	const faults: Fault[] = [];
 	/** `GET /repos/o/r/commits` */
 	const requests: string[] = [];
-	const proxy = { faults, requests, latencyMs: 0, fetch: fetchAnswered };
-	const endings = new Map<string, () => void>();
-	let sent = 0;
+	const proxy = { faults, requests, latencyMs: 0 };
 
 	/** A request without an answer fails at once, as it does at the end of its time. */
-	async function fetchAnswered(input: RequestInfo | URL, init: RequestInit = {}): Promise<Response> {
-		const ending = new AbortController();
-		sent += 1;
-		const number = String(sent);
-		// As AbortSignal.timeout ends one.
-		const late = new DOMException("The operation was aborted due to timeout", "TimeoutError");
-		endings.set(number, () => ending.abort(late));
-		const headers = new Headers(init.headers);
-		headers.set(numberHeader, number);
-		const signals = [ending.signal, ...(init.signal ? [init.signal] : [])];
-		return fetch(input, { ...init, headers, signal: AbortSignal.any(signals) });
-	}
-
-	function giveUp({ headers }: IncomingMessage): void {
-		endings.get(String(headers[numberHeader]))?.();
-	}
+	const giveUp = ({ socket }: IncomingMessage) => void socket.destroy();
 
 	const { origin, [Symbol.asyncDispose]: end } = await answering((request, response) => {
 		serve(request, response).catch((error: unknown) => response.writeHead(599).end(String(error)));

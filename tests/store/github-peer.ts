@@ -89,7 +89,6 @@ export async function startPeer() {
 				repository,
 				auth: { token },
 				apiUrl: proxy.url,
-				fetch: proxy.fetch,
 				now: () => new Date(),
 				...options,
 				limits: { requestMs: 20_000, waitMs: 30_000, batchMs: 30_000, ...options.limits },
