@@ -134,8 +134,6 @@ export function updateHealth(
 	return after;
 }
 
-export const repairTrailer = "Repair-Proposed";
-
 /**
  * Marks exactly the layers whose repair waits. A healthy one is `moved`: only a permanent redirect gives it a
  * repair.

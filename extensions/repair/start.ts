@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 import type { RunningService, Started } from "../../api/service/extensions.ts";
 import { readHealth, servedRef } from "../../api/service/repository.ts";
 import type { Configuration } from "../../api/service/settings.ts";
-import { markRepairs, repairTrailer, weekOf } from "../../registry/health.ts";
+import { markRepairs, weekOf } from "../../registry/health.ts";
 import { readOpen } from "../../store/git/review-branches.ts";
 import { commitHealth, type HealthOptions } from "../harvest/harvester/health-checks.ts";
 import type { HarvestService } from "../harvest/harvester/open.ts";
@@ -54,9 +54,8 @@ export function startRepairs(
 		const { size } = proposed;
 		await commitHealth(options, (before) => {
 			const after = markRepairs(before, proposed, weekOf(options.now()));
-			const marked = [...after].filter(([smallkey, { repair }]) => repair && !before.get(smallkey)?.repair);
 			const subject = `health: ${size} ${size === 1 ? "layer has" : "layers have"} a proposed repair`;
-			return { after, subject, trailers: marked.map(([smallkey]) => [repairTrailer, smallkey] as const) };
+			return { after, subject };
 		});
 	}
 

@@ -78,8 +78,6 @@ export type HealthReport = ReturnType<typeof healthReportOf>;
 
 export type OwnersOf = (smallkey: string) => readonly string[];
 
-const maxTitleLength = 200;
-
 /** Grouped by owners, who can correct them, and host with its port. @param ownersOf names; may be empty */
 export function healthReportOf(entries: readonly Entry[], ownersOf: OwnersOf) {
 	const sick = entries.flatMap(({ health, ...entry }) => (health ? [{ ...entry, health }] : []));
@@ -91,10 +89,7 @@ export function healthReportOf(entries: readonly Entry[], ownersOf: OwnersOf) {
 		.sort(([a], [b]) => (a < b ? -1 : 1))
 		.map(([name, group]) => {
 			const [owner, host] = JSON.parse(name) as [string, string];
-			const layers = group.map(({ smallkey, title, health }) => {
-				const cut = { en: title.en.slice(0, maxTitleLength), fr: title.fr.slice(0, maxTitleLength) };
-				return { smallkey, title: cut, ...health };
-			});
+			const layers = group.map(({ smallkey, title, health }) => ({ smallkey, title, ...health }));
 			return { owner, host, layers };
 		});
 	const unchecked = entries.filter(({ health }) => health === null).length;
@@ -119,7 +114,7 @@ export interface RecentChange {
 	commit: string;
 	/** ISO 8601 in UTC, whole seconds. */
 	date: string;
-	what: { smallkey: string; kind: ChangeKind | "repair" } | { many: number };
+	what: { smallkey: string; kind: ChangeKind } | { many: number };
 }
 
 export function recentText(changes: readonly RecentChange[]): string {

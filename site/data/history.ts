@@ -1,6 +1,5 @@
-import { healthPath, repairTrailer } from "../../registry/health.ts";
 import { isSenderId, type PublicName } from "../../registry/sender.ts";
-import { parseLayerPath, parseSmallkey } from "../../registry/smallkey.ts";
+import { parseLayerPath } from "../../registry/smallkey.ts";
 import {
 	believedMs,
 	isShallow,
@@ -18,8 +17,6 @@ export interface CommitChanges {
 	/** ISO 8601 in UTC, whole seconds. */
 	date: string;
 	layers: { smallkey: string; kind: ChangeKind }[];
-	/** Smallkeys of layers for which a repair was proposed. */
-	repairs?: string[];
 }
 
 /** Most layers listed for one commit; of more, only the number is. */
@@ -53,7 +50,7 @@ export async function readHistory(
 	for await (const logged of readLog(repository, [...walk, range, "--", "layers"])) {
 		dateMs = believedMs(logged.committer.timeMs, dateMs, nowMs);
 		const commit = historyCommit(logged, dateMs);
-		if (commit.layers.length > 0 || commit.repairs) commits.push(commit);
+		if (commit.layers.length > 0) commits.push(commit);
 	}
 	return { commits, dateMs };
 }
@@ -74,16 +71,12 @@ export function historyCommit(
 	}
 	// Only trailers of the service's commits are read: a pushed commit may have any trailer.
 	const isOurs = personText(committer) === serviceIdentity;
-	const valuesOf = (trailer: string) => (isOurs ? trailersOf(message, trailer) : []);
-	const isHealth = files.some(({ path }) => path === healthPath);
-	const repairs = isHealth ? valuesOf(repairTrailer).filter((smallkey) => parseSmallkey(smallkey)) : [];
-	const sender = valuesOf("Sender").at(-1) ?? "";
+	const sender = (isOurs && trailersOf(message, "Sender").at(-1)) || "";
 	const sorted = [...kinds].sort(([a], [b]) => (a < b ? -1 : 1));
 	return {
 		commit: id,
 		date: `${new Date(dateMs).toISOString().slice(0, 19)}Z`,
 		layers: sorted.map(([smallkey, kind]) => ({ smallkey, kind })),
-		...(repairs.length > 0 && { repairs }),
 		registered,
 		sender: isSenderId(sender) ? sender : null,
 	};
@@ -117,8 +110,7 @@ export function recentChanges(
 	return [...changes, ...earlier].slice(0, maxRecent);
 }
 
-function changesOf({ commit, date, layers, repairs = [] }: CommitChanges): RecentChange[] {
-	const repaired = repairs.map((smallkey) => ({ smallkey, kind: "repair" as const }));
-	const whats = layers.length > maxListedLayers ? [{ many: layers.length }] : [...layers, ...repaired];
+function changesOf({ commit, date, layers }: CommitChanges): RecentChange[] {
+	const whats = layers.length > maxListedLayers ? [{ many: layers.length }] : layers;
 	return whats.map((what) => ({ commit, date, what }));
 }

@@ -17,9 +17,6 @@ export const pageTypes: Readonly<Record<string, string>> = {
 	json: fragmentHeaders["Content-Type"],
 };
 
-/** Start of a name → type, where the extension does not determine it. */
-const namedTypes = [["sitemap", "application/xml; charset=utf-8"]] as const;
-
 const nosniff = { "X-Content-Type-Options": "nosniff" };
 
 /** @param isSecure whether the page is served over https only @param mayBeFramed by pages of other sites */
@@ -79,8 +76,8 @@ const embedded = new RegExp(`^(?:${langs.join("|")})/embed/`);
 
 export function pageHeaders(file: string, isSecure: boolean): Record<string, string> {
 	const ending = file.slice(file.lastIndexOf(".") + 1);
-	const [, startType] = namedTypes.find(([start]) => file.startsWith(start)) ?? [];
-	const type = { "Content-Type": startType ?? pageTypes[ending] ?? "application/octet-stream" };
+	const typeOfName = file.startsWith("sitemap") ? "application/xml; charset=utf-8" : pageTypes[ending];
+	const type = { "Content-Type": typeOfName ?? "application/octet-stream" };
 	if (ending === "html") return { ...type, ...documentHeaders(isSecure, embedded.test(file)) };
 	const [, headers = machineHeaders] = patterns.find(([pattern]) => pattern.test(`/${file}`)) ?? [];
 	return { ...type, ...headers };

@@ -12,9 +12,6 @@ import { type Results, results } from "./results.ts";
 const pauseMs = 120;
 const followMs = 200;
 
-/** Pause in typing after which further typing is a new search with its own step for *Back*. */
-const settledMs = 1_500;
-
 /** @param left the layer that was open before; its row gets the focus */
 export function openListView(left: string, signal: AbortSignal): View {
 	const filters = createFilters();
@@ -27,8 +24,8 @@ export function openListView(left: string, signal: AbortSignal): View {
 	let focused = left;
 	/** Null if the address has the typed text. */
 	let typed: string | null = null;
-	/** Text that is typed before this time belongs to the previous search. */
-	let sameSearchUntil = 0;
+	/** Whether more typing belongs to the same search, and is no further step for *Back*. */
+	let isSameSearch = false;
 	/** Whether layers were read since the search began. */
 	let isSearching = false;
 	let isOutdated = false;
@@ -48,7 +45,7 @@ export function openListView(left: string, signal: AbortSignal): View {
 	function settle(event: Event): void {
 		event.preventDefault();
 		takeText();
-		sameSearchUntil = 0;
+		isSameSearch = false;
 	}
 
 	function input(event: Event): void {
@@ -90,12 +87,10 @@ export function openListView(left: string, signal: AbortSignal): View {
 	/** *Back* restores the state before the first typed letter. */
 	function takeText(): void {
 		if (typed === null) return;
-		const now = performance.now();
-		const isSame = now < sameSearchUntil;
-		sameSearchUntil = now + settledMs;
 		const q = typed;
 		typed = null;
-		go({ ...currentState(), q, n: firstShown }, isSame);
+		go({ ...currentState(), q, n: firstShown }, isSameSearch);
+		isSameSearch = true;
 	}
 
 	/**
@@ -104,7 +99,7 @@ export function openListView(left: string, signal: AbortSignal): View {
 	 */
 	function showLoaded(): void {
 		const { hits, state } = shown;
-		if (!catalogue.isRead && hits.length >= firstShown && isSameSearch(state, currentState())) return;
+		if (!catalogue.isRead && hits.length >= firstShown && isSameText(state, currentState())) return;
 		const searchAgain = () => {
 			timer = undefined;
 			if (isSearching) isOutdated = true;
@@ -147,7 +142,7 @@ export function openListView(left: string, signal: AbortSignal): View {
 	/** An earlier answer of the same text stays until there is a better one. */
 	function show(found: Results): void {
 		const { hits, state } = found;
-		const isSame = isSameSearch(shown.state, state);
+		const isSame = isSameText(shown.state, state);
 		const isBetter = hits.length >= shown.hits.length || !isSame;
 		const isLoading = !catalogue.isComplete && catalogue.problems.length === 0;
 		isBusy = isLoading && (hits.length === 0 || !isBetter);
@@ -165,7 +160,7 @@ export function openListView(left: string, signal: AbortSignal): View {
 	return { title: siteName, content, update };
 }
 
-function isSameSearch(first: State, other: State): boolean {
+function isSameText(first: State, other: State): boolean {
 	return writeState({ ...first, n: 0 }, false) === writeState({ ...other, n: 0 }, false);
 }
 

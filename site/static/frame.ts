@@ -106,11 +106,6 @@ ${assets.theme && html`<link rel="stylesheet" href="${root}${assets.theme}">\n`}
 ${more}`;
 }
 
-export function contentsHtml(parts: readonly { id: string; text: Part }[], lang: Lang): Html {
-	const items = parts.map(({ id, text }) => html`<li><a href="#${id}">${text}</a></li>\n`);
-	return html`<nav class="contents" aria-label="${textsIn[lang].t("on-this-page")}"><ul class="columns">\n${items}</ul></nav>`;
-}
-
 function alternates(root: string): Html {
 	return html`<link rel="alternate" hreflang="en" href="${root}en/">
 <link rel="alternate" hreflang="fr" href="${root}fr/">

@@ -1,7 +1,7 @@
 import { causeIn, mondayOf } from "../../registry/health.ts";
 import { type Lang, otherLang } from "../../registry/smallkey.ts";
 import type { Entry } from "../data/entries.ts";
-import { hostsOf, senderOf, slugOf, titleOf } from "../search/select.ts";
+import { hostsOf, senderOf, slugOf, stateOf, titleOf } from "../search/select.ts";
 import { textsIn } from "../text/static.ts";
 import { pageFolder, publisherAddress, repairPulls } from "./addresses.ts";
 import { frameHtml } from "./frame.ts";
@@ -15,9 +15,8 @@ export function isSick(entry: Entry): entry is SickEntry {
 	return Boolean(entry.health);
 }
 
-/** `index/health.json` has all layers. */
+/** `index/health.json` and the tables of publishers have all layers. */
 const maxRows = 2_000;
-const maxCauses = 10;
 
 export function healthHtml(lang: Lang, data: ListData): string {
 	const { report, settings, entryOf } = data;
@@ -27,6 +26,20 @@ export function healthHtml(lang: Lang, data: ListData): string {
 		groups.flatMap(({ owner, layers }) => layers.map(({ smallkey }) => [smallkey, owner] as const)),
 	);
 	const sick = [...owners.keys()].flatMap((smallkey) => entryOf(smallkey) ?? []).filter(isSick);
+	// Longest sick first.
+	const orderOf = ({ smallkey, health }: SickEntry) => `${health.since} ${smallkey}`;
+	sick.sort((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));
+	const publisherLink = (entry: Entry) => {
+		const slug = slugOf(entry);
+		return slug && html`<a href="${root}${publisherAddress(lang, slug)}">${senderOf(entry, lang)}</a>`;
+	};
+	const columns: Column<SickEntry>[] = [
+		[t("publisher"), publisherLink],
+		[t("what-was-seen"), (entry) => healthCell(lang, entry, settings)],
+		[t("service-host"), (entry) => hostsOf(entry).join(" ")],
+		[t("since-the-week"), ({ health }) => dayHtml(new Date(mondayOf(health.since)).toISOString())],
+		[t("who-can-correct"), ({ smallkey }) => owners.get(smallkey)],
+	];
 	const facts = [
 		plural(checked, "layers-checked"),
 		unchecked > 0 && plural(unchecked, "layers-unchecked"),
@@ -42,32 +55,20 @@ export function healthHtml(lang: Lang, data: ListData): string {
 		content: html`<h1>${t("health-title")}</h1>
 <p>${t("health-intro")}</p>
 <p>${report ? facts.filter(Boolean).join(" ") : t("no-health-report")}</p>
-${sick.length > 0 && html`${causeCounts(lang, sick)}\n${sickTable(lang, sick, data, owners)}`}`,
+${sick.length > 0 && layerTable(lang, sick, columns, settings)}`,
 	});
 }
 
-function causeCounts(lang: Lang, entries: readonly SickEntry[]): Html {
-	const { t } = textsIn[lang];
-	const counts = new Map<string, { text: Html; count: number }>();
-	for (const { health } of entries) {
-		const text = stateHtml(lang, health);
-		counts.set(text.text, { text, count: (counts.get(text.text)?.count ?? 0) + 1 });
-	}
-	const sorted = [...counts.values()].sort((a, b) => b.count - a.count);
-	const rest = sorted.splice(maxCauses).reduce((sum, { count }) => sum + count, 0);
-	const items = sorted.map(
-		({ text, count }) => html`<li><strong>${count}</strong> <span>${text}</span></li>\n`,
-	);
-	return html`<h2>${t("by-cause")}</h2>
-<ul class="counts">
-${items}${rest > 0 && html`<li><strong>${rest}</strong> <span>${t("other-causes")}</span></li>`}</ul>`;
-}
-
-function stateHtml(lang: Lang, health: SickEntry["health"]): Html {
+/** With the cause, and whether a repair waits. */
+export function healthCell(lang: Lang, entry: Entry, { site }: PageSettings): Html {
 	const { t, causes, stateText } = textsIn[lang];
+	const health = entry.health ?? {};
 	const { text, lang: causeLang } = causeIn(lang, causes, health);
 	const cause = text && html`${t("colon")} <span lang="${causeLang}">${text}</span>`;
-	return html`${stateText(health.state)}${cause}`;
+	const badge = html`<span class="badge">${t("repair-proposed")}</span>`;
+	const pulls = repairPulls(site);
+	const repair = pulls === "" ? badge : html`<a href="${pulls}">${badge}</a>`;
+	return html`${stateText(stateOf(entry))}${cause}${entry.health?.repair && html`. ${repair}`}`;
 }
 
 type Column<Row> = readonly [name: string, cell: (row: Row) => Part];
@@ -81,48 +82,17 @@ export function layerTable<Row extends Entry>(
 ): Html {
 	const { t } = textsIn[lang];
 	const heads = [t("layer"), ...columns.map(([name]) => name)];
-	const lines = rows.map((row) => {
+	const lines = rows.slice(0, maxRows).map((row) => {
 		const cells = columns.map(
 			([name, cell]) => html`<td data-label="${name}${t("colon")}">${cell(row) || "–"}</td>`,
 		);
 		const href = layerHref(lang, row.smallkey, settings);
 		return html`<tr><th scope="row"><a href="${href}">${titleOf(row, lang)}</a></th>${cells}</tr>\n`;
 	});
-	return html`<table class="sick"><thead><tr>${heads.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
+	return html`${rows.length > maxRows && html`<p>${t("first-rows", maxRows)}</p>`}
+<table class="sick"><thead><tr>${heads.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
 <tbody>
 ${lines}</tbody></table>`;
-}
-
-/** Longest sick first. @param owners by smallkey; null if all layers are of one publisher, whose name is left out */
-export function sickTable(
-	lang: Lang,
-	entries: readonly SickEntry[],
-	{ settings }: Pick<ListData, "settings">,
-	owners: ReadonlyMap<string, string> | null,
-): Html {
-	const { t } = textsIn[lang];
-	const publisherLink = (entry: Entry) => {
-		const slug = slugOf(entry);
-		return slug && html`<a href="${root}${publisherAddress(lang, slug)}">${senderOf(entry, lang)}</a>`;
-	};
-	const badge = html`<span class="badge">${t("repair-proposed")}</span>`;
-	const pulls = repairPulls(settings.site);
-	const repair = pulls === "" ? badge : html`<a href="${pulls}">${badge}</a>`;
-	const finding = ({ health }: SickEntry) =>
-		html`${stateHtml(lang, health)}${health.repair && html`. ${repair}`}`;
-	const hasOwners = entries.some(({ smallkey }) => owners?.get(smallkey));
-	const columns: (Column<SickEntry> | false)[] = [
-		owners !== null && [t("publisher"), publisherLink],
-		[t("what-was-seen"), finding],
-		[t("service-host"), (entry) => hostsOf(entry).join(" ")],
-		[t("since-the-week"), ({ health }) => dayHtml(new Date(mondayOf(health.since)).toISOString())],
-		hasOwners && [t("who-can-correct"), ({ smallkey }) => owners?.get(smallkey)],
-	];
-	const shown = columns.filter((column) => column !== false);
-	const orderOf = ({ smallkey, health }: SickEntry) => `${health.since} ${smallkey}`;
-	const sorted = [...entries].sort((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));
-	return html`${entries.length > maxRows && html`<p>${t("first-rows", maxRows)}</p>`}
-${layerTable(lang, sorted.slice(0, maxRows), shown, settings)}`;
 }
 
 /** @param time in ISO 8601 */

@@ -1,11 +1,11 @@
 import { type Lang, langs, otherLang } from "../../registry/smallkey.ts";
 import { chunkCount, type Entry, layerAddress } from "../data/entries.ts";
-import { slugOf, stateOf } from "../search/select.ts";
+import { slugOf } from "../search/select.ts";
 import { textsIn } from "../text/static.ts";
 import { listPageNames, pageFolder, publisherAddress, publisherTable } from "./addresses.ts";
 import { changeList, changesHtml } from "./changes-page.ts";
 import { frameHtml } from "./frame.ts";
-import { dayHtml, healthHtml, isSick, layerTable, sickTable } from "./health-page.ts";
+import { dayHtml, healthCell, healthHtml, isSick, layerTable } from "./health-page.ts";
 import { html, type PageSettings, root } from "./html.ts";
 import { byTitle, type ListData, listHtml, namesOf, publisherCsv } from "./publishers.ts";
 
@@ -41,32 +41,30 @@ ${parts}</sitemapindex>
 	return files.set("sitemap.xml", index.text);
 }
 
-/** The files have all layers. */
-const maxRows = 1_000;
-
 const maxChanges = 50;
 
 function publisherHtml(lang: Lang, slug: string, layers: readonly Entry[], data: ListData): string {
 	const { settings } = data;
-	const { t, plural, typeText, stateText } = textsIn[lang];
+	const { t, plural, typeText } = textsIn[lang];
 	const name = namesOf(layers, lang);
 	const columns = [
 		[t("smallkey"), ({ smallkey }: Entry) => html`<code>${smallkey}</code>`],
 		[t("type"), ({ type }: Entry) => typeText(type)],
-		[t("health"), (entry: Entry) => stateText(stateOf(entry))],
+		[t("health"), (entry: Entry) => healthCell(lang, entry, settings)],
 		[t("last-change"), ({ changed }: Entry) => dayHtml(changed?.date)],
 	] as const;
 	const sick = layers.filter(isSick);
-	const repairs = sick.filter(({ health }) => health.repair).length;
-	const sorted = byTitle(layers, lang);
+	const sorted = [
+		...byTitle(sick, lang),
+		...byTitle(
+			layers.filter((entry) => !isSick(entry)),
+			lang,
+		),
+	];
 	const recent = data.changes.filter(
 		({ what }) => "smallkey" in what && slugOf(data.entryOf(what.smallkey) ?? {}) === slug,
 	);
-	const facts = [
-		plural(layers.length, "layer-count"),
-		sick.length > 0 && t("with-problem", sick.length),
-		repairs > 0 && t("with-repair", repairs),
-	];
+	const facts = [plural(layers.length, "layer-count"), sick.length > 0 && t("with-problem", sick.length)];
 	return frameHtml(settings, {
 		lang,
 		root,
@@ -76,10 +74,8 @@ function publisherHtml(lang: Lang, slug: string, layers: readonly Entry[], data:
 		content: html`<h1>${name}</h1>
 <p>${facts.filter(Boolean).join(", ")}.</p>
 <p class="links"><a href="${root}${publisherTable(slug)}" download>${t("table-csv")}</a> <a href="${root}${pageFolder(lang, "publisher")}">${t("all-publishers")}</a></p>
-${sick.length > 0 && html`<h2>${t("what-is-wrong")}</h2>\n${sickTable(lang, sick, data, null)}`}
 <h2>${t("layers")}</h2>
-${layers.length > maxRows && html`<p>${t("first-of-table", maxRows)}</p>`}
-${layerTable(lang, sorted.slice(0, maxRows), columns, settings)}
+${layerTable(lang, sorted, columns, settings)}
 <h2>${t("changes")}</h2>
 ${recent.length === 0 ? html`<p>${t("no-own-changes")}</p>` : changeList(lang, recent.slice(0, maxChanges), data, true)}`,
 	});

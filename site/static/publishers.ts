@@ -47,23 +47,18 @@ export function listHtml(
 	const { t, plural } = textsIn[lang];
 	const root = "../".repeat(listFolders[lang].split("/").length);
 	const other = otherLang[lang];
-	const at = (number: number, text: string, rel?: string) =>
-		html`<a href="${root}${listFile(lang, number)}"${rel && html` rel="${rel}"`}>${text}</a> `;
-	const others = pages.map((_, index) =>
-		index + 1 === page ? html`<span aria-current="page">${page}</span> ` : at(index + 1, String(index + 1)),
-	);
+	const others = pages.map((_, index) => {
+		const isHere = index + 1 === page && html` aria-current="page"`;
+		return html`<a href="${root}${listFile(lang, index + 1)}"${isHere}>${index + 1}</a> `;
+	});
 	const rows = shown.map((entry) => rowHtml(entry, lang, root, settings));
-	const previous = page > 1 && at(page - 1, t("previous-page"), "prev");
-	const next = page < pages.length && at(page + 1, t("next-page"), "next");
 	const all = plural(pages.flat().length, "layer-count");
 	// Only the first page has the number: one more layer would change all pages.
 	const content = html`<h1>${t("all-layers")}</h1>
 ${page === 1 && html`<p>${shown.length === 0 ? t("no-layers-yet") : t("by-title", all)}</p>`}
 ${shown.length > 0 && html`<ul class="plain">\n${rows}</ul>`}
 ${
-	pages.length > 1 &&
-	html`<nav aria-label="${t("pages")}"><p>${t("page-of", page, pages.length)} ${previous}${next}</p>
-<p>${others}</p></nav>`
+	pages.length > 1 && html`<nav aria-label="${t("pages")}"><p>${t("pages")}${t("colon")} ${others}</p></nav>`
 }`;
 	return frameHtml(settings, {
 		lang,

@@ -104,7 +104,7 @@ export interface HealthOptions extends Pick<Schedule, "timers" | "now"> {
 /** No change, no commit. @throws {Error} if the health cannot be read or stored */
 export async function commitHealth(
 	{ store, readHealth, now }: HealthOptions,
-	change: (before: Health) => { after: Health } & Pick<Meta, "subject" | "trailers">,
+	change: (before: Health) => { after: Health } & Pick<Meta, "subject">,
 ): Promise<void> {
 	const before = await readHealth();
 	const { after, ...words } = change(parseHealth(before));
@@ -132,7 +132,7 @@ export function createHealthGroups(options: HealthOptions & Pick<Schedule, "allK
 				for (const [smallkey, { repair: _, ...sickness }] of after)
 					if (!before.has(smallkey)) layers.push({ smallkey, ...sickness });
 				const subject = `health: ${after.size} ${after.size === 1 ? "layer is" : "layers are"} sick`;
-				return { after, subject, trailers: [] };
+				return { after, subject };
 			});
 			options.notify?.({ event: "sick", layers });
 		} catch (error) {

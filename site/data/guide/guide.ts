@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import glob from "fast-glob";
 import { Marked, type Tokens } from "marked";
 import { type Lang, otherLang } from "../../../registry/smallkey.ts";
-import { contentsHtml, frameHtml } from "../../static/frame.ts";
+import { frameHtml } from "../../static/frame.ts";
 import { escapeHtml, Html, html, type PageSettings } from "../../static/html.ts";
 import { textsIn } from "../../text/static.ts";
 
@@ -57,7 +57,6 @@ function htmlPath(path: string): string {
  */
 function renderMarkdown(markdown: string, path: string, paths: ReadonlySet<string>, lang: Lang): string {
 	const slugOf = slugs();
-	const parts: { id: string; text: Html }[] = [];
 	const { t } = textsIn[lang];
 	const named = (code: "example" | "table") => `role="group" aria-label="${t(code)}" tabindex="0"`;
 	const marked = new Marked({
@@ -67,9 +66,7 @@ function renderMarkdown(markdown: string, path: string, paths: ReadonlySet<strin
 			// Wide examples and tables scroll; `tabindex` lets the keyboard scroll them, too.
 			code: ({ text }: Tokens.Code) => `<pre ${named("example")}><code>${escapeHtml(text)}\n</code></pre>\n`,
 			heading({ tokens, depth, text }: Tokens.Heading) {
-				const [id, content] = [slugOf(text), this.parser.parseInline(tokens)];
-				if (depth === 2) parts.push({ id, text: new Html(content.replace(/<\/?a\b[^>]*>/g, "")) });
-				return `<h${depth} id="${id}">${content}</h${depth}>\n`;
+				return `<h${depth} id="${slugOf(text)}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
 			},
 			link({ href, tokens }: Tokens.Link) {
 				const content = this.parser.parseInline(tokens);
@@ -84,12 +81,8 @@ function renderMarkdown(markdown: string, path: string, paths: ReadonlySet<strin
 			},
 		},
 	});
-	const text = marked.parse(markdown, { async: false });
-	if (parts.length < minParts) return text;
-	return text.replace("</h1>\n", `$&${contentsHtml(parts, lang).text}\n`);
+	return marked.parse(markdown, { async: false });
 }
-
-const minParts = 5;
 
 /** Null if the site does not have the target. */
 function linkTarget(href: string, path: string, paths: ReadonlySet<string>): string | null {

@@ -3,9 +3,6 @@ import type { Notice } from "../../../extensions/harvest/harvester/health-checks
 import { startRepairs } from "../../../extensions/repair/start.ts";
 import { healthPath } from "../../../registry/health.ts";
 import { layerPath } from "../../../registry/smallkey.ts";
-import { changesFiles } from "../../../site/data/files.ts";
-import { readHistory, recentChanges } from "../../../site/data/history.ts";
-import { feedPath } from "../../../site/static/addresses.ts";
 import { writeProposal } from "../../../store/git/review-branches.ts";
 import { Local, wms } from "../../helpers/local.ts";
 import { test } from "../../helpers/suite.ts";
@@ -57,11 +54,6 @@ async function health(): Promise<string> {
 	return `${await local.git("show", `${main}:${healthPath}`)}\n`;
 }
 
-async function feed(): Promise<string> {
-	const history = await readHistory(local.repository, await local.git("rev-parse", main));
-	return changesFiles(recentChanges(history?.commits ?? []), "", []).get(feedPath) as string;
-}
-
 async function propose(): Promise<void> {
 	const edits = [{ path: layerPath("moved"), text: wms("new") }];
 	const said = { subject: "repair moved", text: "", markdown: "", evidence: ["0123456789abcdef"] };
@@ -95,7 +87,7 @@ test("a search runs soon after the start, then once a day, and never writes the 
 	assert.is(await local.git("show", `${main}:${layerPath("moved")}`), layer);
 });
 
-test("the status, the health and the feed say that a repair waits, and say it no more once it is gone", async () => {
+test("the status and the health say that a repair waits, and say it no more once it is gone", async () => {
 	await next();
 	assert.equal(JSON.parse(await health()), {
 		sick: {
@@ -121,14 +113,12 @@ test("the status, the health and the feed say that a repair waits, and say it no
 		},
 	);
 	assert.is(await repairOf("fresh"), undefined);
-	assert.match(await feed(), "<title>moved: a repair is proposed · une réparation est proposée</title>");
 	const tip = await local.git("rev-parse", main);
 	await next();
 	assert.is(await local.git("rev-parse", main), tip, "nothing new is no commit");
 	await local.git("update-ref", "-d", "refs/heads/repair/moved");
 	await next();
 	assert.not.match(await health(), "repair");
-	assert.is((await feed()).match(/a repair is proposed/g)?.length, 1);
 });
 
 test.run();

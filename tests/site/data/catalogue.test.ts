@@ -16,14 +16,6 @@ const settings: CatalogueSettings = {
 	owners: (smallkey) => (smallkey.startsWith("a") ? ["@org/a"] : []),
 };
 
-test("a repair that is proposed is in the changes and their feed", () => {
-	const commit = { ...commitOf(0, []), repairs: ["moved"], sender: "office" };
-	const files = buildCatalogue(generateCatalogue(3), [commit], settings);
-	assert.match(files.get("changes/feed.xml") ?? "", "<title>moved: a repair is proposed");
-	assert.match(files.get("changes/recent.json") ?? "", '"what":{"smallkey":"moved","kind":"repair"}');
-	assert.not.match([...files.values()].join(), "office");
-});
-
 test("an entry is in the chunk of its smallkey, and the hash of FNV-1a is the published one", () => {
 	// RFC 9923, appendix C: FNV-1a of 32 bits of "a" and of "foobar", folded.
 	const folded = (hash: number) => ((hash ^ (hash >>> 16)) >>> 0) % 64;

@@ -67,7 +67,7 @@ test("a publisher’s page has its layers, what is wrong, and its changes, and n
 	const html = render("fr/publisher/office-of-maps.html");
 	for (const part of [
 		"<h1>Bureau des cartes</h1>",
-		"2 couches, 1 avec un problème, 1 avec une réparation proposée.",
+		"2 couches, 1 avec un problème.",
 		"répond par le statut 503",
 		"Routes, &quot;grandes&quot;",
 		"4 mars 2026",
