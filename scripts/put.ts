@@ -17,11 +17,11 @@ import { createRun } from "./terminal/command-line.ts";
  * Smallkeys with white space or commas between them, also in UTF-16, as PowerShell writes it.
  * @throws {Error} that names the first invalid smallkey
  */
-async function readKeys(path: string): Promise<string[]> {
-	const keys =
-		utf8Of(await readFile(path))
-			.toString()
-			.match(/[^\s,]+/g) ?? [];
+async function readKeys(path: string, warn: (line: string) => void): Promise<string[]> {
+	const bytes = await readFile(path);
+	const utf8 = utf8Of(bytes);
+	if (utf8 !== bytes) warn(`${path}: is in UTF-16, and read so`);
+	const keys = utf8.toString().match(/[^\s,]+/g) ?? [];
 	const wrong = keys.find((key) => parseSmallkey(key) === null);
 	if (wrong === undefined) return keys;
 	throw new Error(`${path}: a smallkey ${smallkeyRule}, not ${JSON.stringify(wrong.slice(0, 80))}`);
@@ -43,7 +43,10 @@ export const remove = createRun("remove", async ({ read, environment, io }) => {
 			.option("--file <file>", "a file of smallkeys with spaces, commas or lines between them")
 			.option(...ifMatchOption),
 	);
-	const [smallkey, ...others] = new Set([...keys, ...(file === undefined ? [] : await readKeys(file))]);
+	const [smallkey, ...others] = new Set([
+		...keys,
+		...(file === undefined ? [] : await readKeys(file, io.warn)),
+	]);
 	if (smallkey === undefined) throw new Error("smallkey: is needed, or --file with smallkeys");
 	if (others.length > 0) {
 		if (options.ifMatch !== undefined) throw new Error("--if-match: with one smallkey");

@@ -134,7 +134,7 @@ test("remove takes several layers, and a file of them", async (scene) => {
 	scene.requests = [];
 	const file = join(scene.folder, "keys.txt");
 	await writeFile(file, Buffer.from("\ufefftwo\r\nfour\r\n", "utf16le"));
-	await exits(run(scene, "remove", ["--file", file]), 0);
+	await warns(run(scene, "remove", ["--file", file]), 0, "keys.txt: is in UTF-16, and read so");
 	assert.equal(sent(scene), ["DELETE /base/register/four", "DELETE /base/register/two"]);
 	scene.requests = [];
 	await writeFile(file, "two b/c");
