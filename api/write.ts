@@ -178,10 +178,15 @@ function judgeHead(write: Write, context: Context): Refusal | null {
 	const { sender, timestamp, signature, encoding } = write;
 	if (!/^(?:identity)?$/i.test(encoding))
 		return { status: 415, errors: [problemAt("Content-Encoding", "encoding", shownValue(encoding))] };
+	const twice = Object.entries({ Sender: sender, TimeStamp: timestamp })
+		.filter(([, text]) => text.includes(","))
+		.map(([name, text]) => problemAt(name, "header-twice", shownValue(text)));
+	if (twice.length > 0) return { status: 401, errors: twice, reason: "repeated header" };
 	if (!hasShape(signature) || sender === "" || timestamp === "") return unauthorized(write, context);
 	const now = context.now();
 	if (isTimely(timestamp, now)) return null;
-	return { status: 401, errors: [problemAt("TimeStamp", "timestamp", now.toISOString())], reason: "time" };
+	const errors = [problemAt("TimeStamp", "timestamp", now.toISOString(), shownValue(timestamp))];
+	return { status: 401, errors, reason: "time" };
 }
 
 /** An unknown sender gets the text of a wrong signature. @param reason for the operator's log */
@@ -196,7 +201,10 @@ function unauthorized(
 	const errors = missing.map(([name]) => problemAt(name, "header"));
 	if (errors.length > 0) return { status: 401, errors, reason: "missing header" };
 	const mismatch = [problemAt("Authorization", "signature")];
-	if (!hasShape(signature)) mismatch.push(problemAt("Authorization", "signature-shape"));
+	// What follows the word may be a password.
+	const [, word = ""] = /^([A-Za-z][A-Za-z0-9-]{0,15})[ =]/.exec(signature) ?? [];
+	if (word !== "") mismatch.push(problemAt("Authorization", "signature-word", word));
+	else if (!hasShape(signature)) mismatch.push(problemAt("Authorization", "signature-shape"));
 	return {
 		status: 401,
 		errors: mismatch,

@@ -38,9 +38,17 @@ export const requestTexts = {
 		"this signature was used before, and the layer has changed since: sign again",
 		"cette signature a déjà servi et la couche a changé depuis : signez de nouveau",
 	],
+	"signature-word": [
+		"must be the signature alone, without the word {0} before it",
+		"doit être la signature seule, sans le mot {0} devant",
+	],
+	"header-twice": [
+		"was sent twice, as {0}: send it once",
+		"a été envoyé deux fois, comme {0} : envoyez-le une seule fois",
+	],
 	timestamp: [
-		"must be an ISO 8601 time within two minutes of this server's, which is {0}",
-		"doit être une heure ISO 8601 à moins de deux minutes de celle de ce serveur, qui est {0}",
+		"must be an ISO 8601 time within two minutes of this server's, which is {0}, not {1}",
+		"doit être une heure ISO 8601 à moins de deux minutes de celle de ce serveur, qui est {0}, et non {1}",
 	],
 	hint: [
 		"check the sender's id and secret, which has no line break at its end; the body, signed as it is sent (curl -d drops line breaks, --data-binary does not); the whole path, such as {0}; npx fragment-publisher sign --explain shows what is signed",

@@ -138,6 +138,11 @@ test("a 401 has one text for a wrong signature and an unknown sender, and a hint
 	const [again, shape] = (await ask(padded)).errors;
 	assert.is(again, mismatch);
 	assert.match(shape, /^Authorization: must be the signature alone: 43 of A-Z /);
+	const basic = await ask({ headers: { Authorization: "Basic dXNlcjpwYXNz" } });
+	const word = "Authorization: must be the signature alone, without the word Basic before it";
+	assert.equal(basic.errors, [mismatch, word]);
+	const late = await ask({ timestamp: "yesterday" });
+	assert.match(late.errors[0], / which is 20\S+Z, not "yesterday"$/);
 	// The operator's log knows more.
 	const reasonOf = async (write: object) => {
 		const signed = await signedWrite({ target: "/rcs/register/a", body: manual, ...write }, handlers.now);

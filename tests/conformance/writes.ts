@@ -12,7 +12,8 @@ interface Receipt {
 }
 
 const mismatch = "Authorization: is not the signature of this path, sender, timestamp and body";
-const late = /^TimeStamp: must be an ISO 8601 time .*within two minutes of this server's, which is \S+Z$/;
+const late =
+	/^TimeStamp: must be an ISO 8601 time .*within two minutes of this server's, which is \S+Z, not "/;
 const notLiteral = "path: must start with one / and hold nothing that a URL parser would change";
 const noPath = "path: must be /register/<smallkey>";
 const missing = (name: string) => `${name}: the header is missing`;
