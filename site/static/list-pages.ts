@@ -77,7 +77,7 @@ function publisherHtml(lang: Lang, slug: string, layers: readonly Entry[], data:
 <h2>${t("layers")}</h2>
 ${layerTable(lang, sorted, columns, settings)}
 <h2>${t("changes")}</h2>
-${recent.length === 0 ? html`<p>${t("no-own-changes")}</p>` : changeList(lang, recent.slice(0, maxChanges), data, true)}`,
+${recent.length === 0 ? html`<p>${t("no-changes")}</p>` : changeList(lang, recent.slice(0, maxChanges), data, true)}`,
 	});
 }
 

@@ -57,10 +57,6 @@ export const staticTexts = textsByLang({
 	"no-publishers": ["No publisher has a public name here.", "Aucun diffuseur n’a de nom public ici."],
 	"with-problem": ["{0} with a problem", "{0} avec un problème"],
 	"table-csv": ["Table (CSV)", "Tableau (CSV)"],
-	"no-own-changes": [
-		"None of the last changes is of these layers.",
-		"Aucune des dernières modifications ne touche ces couches.",
-	],
 	"layer-description": ["Map layer: {0} ({1})", "Couche cartographique : {0} ({1})"],
 	"all-layers": ["All layers", "Toutes les couches"],
 	"by-title": ["{0}, by title", "{0}, par titre"],
