@@ -60,7 +60,10 @@ export function memoryStore(files: Readonly<Record<string, string>> = {}) {
 		const holder = review && review.author !== author ? review.author : null;
 		const base = review && holder === null ? review : served;
 		const now = readerAt(base);
-		const outcome = await decideChange({ edits, meta }, now, holder, used.find(meta.request));
+		const spellings = async (key: string) =>
+			(await Promise.all([...reviews.values()].map((other) => readerAt(other).spellings(key)))).flat();
+		const waiting = meta.review ? { holder, spellings } : null;
+		const outcome = await decideChange({ edits, meta }, now, waiting, used.find(meta.request));
 		const note = (result: string | number) => {
 			for (const use of usesOf(meta, result)) used.note(use);
 		};

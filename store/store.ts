@@ -201,19 +201,46 @@ export function repairBranch(smallkey: string): string {
 	return `repair/${smallkey}`;
 }
 
+/** What waits for review where a change would go. */
+export interface Waiting {
+	/** Another sender, whose change waits there. */
+	holder: string | null;
+	/** Smallkeys that wait on any branch, at least all spellings of this one. */
+	spellings(smallkey: string): Promise<string[]>;
+}
+
+async function refuseWaiting(
+	{ smallkey }: Meta,
+	now: Reader,
+	{ holder, spellings }: Waiting,
+): Promise<Refusal | null> {
+	if (holder !== null) return waitsOf(holder);
+	if (smallkey === null || (await now.ids(smallkey)) !== null) return null;
+	// Only one of them can be accepted.
+	const isTwin = (other: string) => other !== smallkey && other.toLowerCase() === smallkey.toLowerCase();
+	const twin = (await spellings(smallkey)).find(isTwin);
+	return twin === undefined ? null : twinWaits(smallkey, twin);
+}
+
+export function twinWaits(smallkey: string, other: string): Refusal {
+	const errors = [problemAt("smallkey", "case-twin", smallkey, other)];
+	return { status: 409, reason: "other case", errors };
+}
+
 /**
  * Decides a change on the state that it meets.
- * @param holder another sender, whose change waits for review where this one would go
+ * @param waiting null for a change that needs no review
  * @param first the first use of its request: the request is refused now unless it changes nothing
  */
 export async function decideChange(
 	{ edits, meta }: { edits: Edits; meta: Meta },
 	now: Reader,
-	holder: string | null,
+	waiting: Waiting | null,
 	first: UsedRequest | undefined,
 ): Promise<Edit[] | Refusal> {
 	const proposed = await edits(now);
-	const outcome = holder !== null && changesFiles(proposed) ? waitsOf(holder) : proposed;
+	const refusal = waiting && changesFiles(proposed) ? await refuseWaiting(meta, now, waiting) : null;
+	const outcome = refusal ?? proposed;
 	return first ? (judgeRepeat(first, meta.method ?? "-", outcome) ?? []) : outcome;
 }
 

@@ -16,13 +16,14 @@ import {
 	reviewBranch,
 	StoreBusy,
 	usesOf,
+	type Waiting,
 } from "../store.ts";
 import { type Branch, changesOf, findLastCommit } from "./branch.ts";
 import type { CatFile, CommitReader } from "./commands/cat-file.ts";
 import { isAncestor } from "./commands/commits.ts";
 import { GitFailure } from "./commands/run.ts";
 import type { WriteHealth } from "./health.ts";
-import { senderOf } from "./review-branches.ts";
+import { senderOf, waitingSpellings } from "./review-branches.ts";
 import type { RequestLog } from "./used-requests.ts";
 import { BranchHeld, branchName, openImport, type StoreBase } from "./writer.ts";
 
@@ -57,8 +58,7 @@ interface Target {
 	base: string;
 	/** The state before the group, to which the edits of the group are added. */
 	reader: CommitReader;
-	/** Another sender, whose change waits there for review. */
-	holder: string | null;
+	waiting: Waiting | null;
 }
 
 /** @returns writes changes: it resolves or rejects each of them */
@@ -134,8 +134,8 @@ export function openWriter(context: StoreContext) {
 		reject(error instanceof GitFailure ? health.failed(error) : error);
 	}
 
-	function targetAt(name: string, base: string, holder: string | null = null): Target {
-		return { name, base, reader: branch.readerAt(base), holder };
+	function targetAt(name: string, base: string, waiting: Waiting | null = null): Target {
+		return { name, base, reader: branch.readerAt(base), waiting };
 	}
 
 	async function reviewTarget(meta: Meta): Promise<Target> {
@@ -145,18 +145,19 @@ export function openWriter(context: StoreContext) {
 		const isOpen = review !== null && !(await isAncestor(repository, review, served));
 		const sender = isOpen ? await senderOf(repository, served, review) : null;
 		const holder = sender === meta.author ? null : sender;
-		return targetAt(name, isOpen && holder === null ? review : served, holder);
+		const spellings = (smallkey: string) => waitingSpellings(branch, repository, smallkey);
+		return targetAt(name, isOpen && holder === null ? review : served, { holder, spellings });
 	}
 
 	/** Judges each change on the state after the ones before it. @param group no two of them have the same signed request */
-	async function judgeGroup(group: readonly PendingChange[], { reader, holder }: Target) {
+	async function judgeGroup(group: readonly PendingChange[], { reader, waiting }: Target) {
 		const judged: JudgedChange[] = [];
 		// The folders of all changes are read in advance, while the first ones are judged.
 		for (const { smallkey } of group.map(({ meta }) => meta))
 			if (smallkey !== null) reader.folder(folderOf(smallkey)).catch(() => undefined);
 		for (const change of group) {
 			try {
-				const outcome = await decideChange(change, reader, holder, requests.used.find(change.meta.request));
+				const outcome = await decideChange(change, reader, waiting, requests.used.find(change.meta.request));
 				const files = changesFiles(outcome) ? outcome : [];
 				judged.push({ ...change, files, refusal: isRefusal(outcome) ? outcome : null });
 				reader.overlay(files);

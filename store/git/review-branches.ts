@@ -1,6 +1,7 @@
 import { descriptionPath, layerPath } from "../../registry/smallkey.ts";
 import { counted } from "../../registry/untrusted-text.ts";
 import { authorOf, declinedFolder, type Edit, mainTrailer, repairBranch, serviceIdentity } from "../store.ts";
+import type { Branch } from "./branch.ts";
 import { listCommits, personText, readCommits, trailersOf } from "./commands/commits.ts";
 import { gitText, runGit } from "./commands/run.ts";
 import { importCommit } from "./writer.ts";
@@ -13,6 +14,20 @@ export async function senderOf(repository: string, served: string, review: strin
 	for await (const { author, committer } of readCommits(repository, await listCommits(repository, words)))
 		if (personText(committer) === serviceIdentity) return authorOf(author.mail);
 	return null;
+}
+
+/** Of reviews of one layer their names, and what has the spelling on branches of many. */
+export async function waitingSpellings(
+	branch: Pick<Branch, "commit" | "readerAt">,
+	repository: string,
+	smallkey: string,
+): Promise<string[]> {
+	const names = ["*.*", smallkey].map((name) => `register/${name}`);
+	const reviews = await listBranches(repository, ["--ignore-case", `--no-merged=${branch.commit}`], names);
+	const spellings = reviews.map(async ({ name, commit }) =>
+		name.includes(".") ? branch.readerAt(commit).spellings(smallkey) : [name.slice("register/".length)],
+	);
+	return (await Promise.all(spellings)).flat();
 }
 
 /** A record ends with NUL, which no message of a commit has, and a character that no name has. */

@@ -25,6 +25,9 @@ export class GithubBusy extends StoreBusy {
 	}
 }
 
+/** It is not known whether GitHub has written. */
+export class LostAnswer extends GithubBusy {}
+
 /** Another writer was faster, or a replica of GitHub lags behind ("no commit found", "not a valid tree oid"). */
 const raceWords =
 	/fast.?forward|reference cannot be updated|already exists|does not exist|no commit found|not a valid tree oid|but expected/i;
@@ -68,7 +71,8 @@ type Answer = Awaited<ReturnType<Octokit["request"]>>;
 /**
  * A request is sent again after a pause that GitHub asks for; one that only reads, after a server error or a lost answer,
  * too. `@octokit/plugin-retry` (8.1.1) repeats every method, knows no deadline, and brings Bottleneck.
- * @returns makes routes with a deadline, in milliseconds since 1970. They throw GithubBusy or Refused, without a token.
+ * @returns makes routes with a deadline, in milliseconds since 1970. They throw GithubBusy, LostAnswer or Refused, without a
+ * token.
  */
 export function connect(connection: Connection, authorization: Authorization): (until: number) => Github {
 	const { now, sleep } = connection;
@@ -114,11 +118,11 @@ export function connect(connection: Connection, authorization: Authorization): (
 				const { pauseMs } = trouble;
 				pausedUntil = Math.max(pausedUntil, now().getTime() + (pauseMs ?? 0));
 				const waitMs = pauseMs || 100 * 2 ** attempts * (0.5 + Math.random());
-				// GitHub may have written, which the publisher's retry then finds.
 				const isLost = pauseMs === null && method !== "GET";
 				if (isLost || attempts === maxAttempts || now().getTime() + waitMs >= until) {
 					const seconds = pauseMs ? pauseMs / 1000 : defaultRetryAfterSeconds;
-					throw new GithubBusy(seconds, `GitHub: ${line}: ${trouble.reason}`);
+					const Busy = isLost ? LostAnswer : GithubBusy;
+					throw new Busy(seconds, `GitHub: ${line}: ${trouble.reason}`);
 				}
 				await sleep(waitMs);
 			}

@@ -8,6 +8,7 @@ import {
 	type Reader,
 	type Refusal,
 	type Store,
+	StoreBusy,
 	UsedRequests,
 	usesOf,
 } from "../store.ts";
@@ -51,7 +52,7 @@ export function githubStore(options: GithubOptions): Store {
 	const used = new UsedRequests();
 	const context = { ...connection, branch, heads: new Heads(now), used };
 	const queue = new Queue({ ...limits, now, maxBatch }, (batch) =>
-		makeTogether({ ...context, github: githubUntil(batch.until) }, batch),
+		makeEach(batch, (part) => makeTogether({ ...context, github: githubUntil(part.until) }, part)),
 	);
 
 	async function change(edits: Edits, meta: Meta): Promise<Commit | Refusal> {
@@ -72,6 +73,21 @@ export function githubStore(options: GithubOptions): Store {
 		change,
 		remember: async (use) => used.note(use),
 	};
+}
+
+/** GitHub's refusal of a batch does not say which change caused it, so each change is then made alone. */
+async function makeEach(batch: Batch, make: (part: Batch) => Promise<Outcome[]>): Promise<Outcome[]> {
+	try {
+		return await make(batch);
+	} catch (error) {
+		if (error instanceof StoreBusy || batch.changes.length === 1) throw error;
+		const outcomes: Outcome[] = [];
+		for (const change of batch.changes) {
+			const alone = { ...batch, changes: [change], fill: () => undefined };
+			outcomes.push(...(await make(alone).catch((failure: unknown) => [{ error: failure }])));
+		}
+		return outcomes;
+	}
 }
 
 interface QueuedChange extends Change {

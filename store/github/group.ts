@@ -14,7 +14,7 @@ import {
 	usedBefore,
 } from "../store.ts";
 import { commitEach, type Head, type Heads, type PastCommit, recentCommits } from "./branch.ts";
-import { type Connection, type Github, GithubBusy, Refused } from "./client.ts";
+import { type Connection, type Github, GithubBusy, LostAnswer, Refused } from "./client.ts";
 import { findReview, joinSteps, moveBranch, type Review, showReview, waits } from "./review.ts";
 
 export interface Change {
@@ -45,27 +45,36 @@ type Decision = Edit[] | Outcome;
 
 const maxAttempts = 5;
 
-/** Begins anew, from a fresh read, while other writers are faster. */
+/** Begins anew, from a fresh read, while other writers are faster or it is not known whether the branch was moved. */
 export async function makeTogether(context: BatchContext, batch: Batch): Promise<Outcome[]> {
+	const earlier = new Map<string, Outcome[]>();
 	for (let attempts = 1; ; attempts += 1) {
 		try {
-			return await attempt(context, batch);
+			return await attempt(context, batch, earlier);
 		} catch (error) {
-			if (!(error instanceof Refused && error.isRace)) throw error;
+			const isRace = error instanceof Refused && error.isRace;
+			if (!isRace && !(error instanceof LostAnswer)) throw error;
 			const pauseMs = 50 * 2 ** attempts * (0.5 + Math.random());
 			if (attempts === maxAttempts || context.now().getTime() + pauseMs >= batch.until)
-				throw new GithubBusy(2, error.message, "branch-moved");
+				throw isRace ? new GithubBusy(2, error.message, "branch-moved") : error;
 			await context.sleep(pauseMs);
 		}
 	}
 }
 
-async function attempt(context: BatchContext, { changes, fill }: Batch): Promise<Outcome[]> {
+/** @param earlier outcomes by the last commit of an attempt: it may be on the branch although GitHub's answer was lost */
+async function attempt(
+	context: BatchContext,
+	{ changes, fill }: Batch,
+	earlier: Map<string, Outcome[]>,
+): Promise<Outcome[]> {
 	const { github, heads, branch, now } = context;
 	const [{ meta }] = changes as [Change];
 	const main = await heads.find(github, branch);
 	const review = meta.review ? await findReview(context, main, meta) : null;
 	const head = review?.base ?? main;
+	const moved = head.recent.flatMap(({ sha }) => earlier.get(sha) ?? []);
+	if (moved.length > 0) return review ? showOutcomes(context, changes, main, review, moved) : moved;
 	fill();
 	const decisions = await decide(context, head, changes, review);
 	const steps = changes.flatMap(({ meta }, index) => {
@@ -75,11 +84,6 @@ async function attempt(context: BatchContext, { changes, fill }: Batch): Promise
 	const isJoined = meta.reviewName !== undefined;
 	const commits = await commitEach(github, head, isJoined ? joinSteps(steps) : steps, now());
 	const tip = commits.at(-1) ?? head.commit;
-	if (tip !== head.commit) {
-		const name = review?.name ?? branch;
-		await moveBranch(github, name, tip, review?.open === null);
-		heads.noteMoved(name, tip);
-	}
 	let made = 0;
 	const outcomes = decisions.map((decision): Outcome => {
 		if (!Array.isArray(decision)) return decision;
@@ -87,6 +91,12 @@ async function attempt(context: BatchContext, { changes, fill }: Batch): Promise
 		if (changed) made += 1;
 		return { commit: (isJoined ? tip : commits[made - 1]) ?? head.commit, changed };
 	});
+	if (tip !== head.commit) {
+		earlier.set(tip, outcomes);
+		const name = review?.name ?? branch;
+		await moveBranch(github, name, tip, review?.open === null);
+		heads.noteMoved(name, tip);
+	}
 	return review && (review.open || tip !== main.commit)
 		? showOutcomes(context, changes, main, review, outcomes)
 		: outcomes;
@@ -146,7 +156,7 @@ async function decideAlone(
 	review: Review | null,
 ): Promise<Decision> {
 	try {
-		return await decideChange(change, state, review?.holder ?? null, used.find(change.meta.request));
+		return await decideChange(change, state, review?.waiting ?? null, used.find(change.meta.request));
 	} catch (error) {
 		if (error instanceof StoreBusy || error instanceof Refused) throw error;
 		return { error };

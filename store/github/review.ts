@@ -1,8 +1,8 @@
 import { code } from "../../registry/untrusted-text.ts";
 import { isProposed, readerOf } from "../reader.ts";
-import { authorOf, type Meta, reviewBranch } from "../store.ts";
-import type { Head, Heads, Step } from "./branch.ts";
-import { type Github, Refused } from "./client.ts";
+import { authorOf, isReviewBranch, type Meta, reviewBranch, type Waiting } from "../store.ts";
+import { type Head, type Heads, readHead, type Step } from "./branch.ts";
+import { type Github, GithubBusy, Refused } from "./client.ts";
 
 interface Place {
 	github: Github;
@@ -12,24 +12,39 @@ interface Place {
 /** The branch of a review. After its pull request is closed or merged, it begins again from the served branch. */
 export interface Review {
 	name: string;
-	open: Awaited<ReturnType<typeof findPullRequest>>;
+	open: Awaited<ReturnType<typeof listPullRequests>>[number] | null;
 	base: Head;
-	/** Another sender, whose change waits there. */
-	holder: string | null;
+	waiting: Waiting;
 }
 
-async function findPullRequest({ github: { rest, repo }, branch }: Place, name: string) {
-	const head = `${repo.owner}:${name}`;
-	return (await rest.pulls.list({ ...repo, state: "open", base: branch, head })).data[0] ?? null;
+async function listPullRequests({ github: { rest, repo, paginate }, branch }: Place) {
+	const pulls = await paginate(rest.pulls.list, { ...repo, state: "open", base: branch, per_page: 100 });
+	return pulls.filter(({ head, base }) => head.repo?.full_name === base.repo.full_name);
 }
 
 export async function findReview(place: Place & { heads: Heads }, main: Head, meta: Meta): Promise<Review> {
 	const name = reviewBranch(meta);
-	const open = await findPullRequest(place, name);
+	const pulls = await listPullRequests(place);
+	const open = pulls.find(({ head }) => head.ref === name) ?? null;
 	const base = (open && (await place.heads.find(place.github, name))) ?? main;
 	const sender = meta.smallkey === null || meta.reviewName !== undefined ? null : senderOf(base, main);
 	const holder = sender === meta.author ? null : sender;
-	return holder === null ? { name, open, base, holder } : { name, open: null, base: main, holder };
+	const branches = pulls.map(({ head }) => head.ref).filter(isReviewBranch);
+	const waiting = { holder, spellings: spellingsOn(place.github, branches) };
+	return holder === null ? { name, open, base, waiting } : { name, open: null, base: main, waiting };
+}
+
+/** Of reviews of one layer their names, and what has the spelling on branches of many. */
+function spellingsOn(github: Github, branches: readonly string[]): Waiting["spellings"] {
+	return async (smallkey) => {
+		const spellings = branches.map(async (branch) => {
+			const [, name = ""] = branch.split("/");
+			return name.includes(".")
+				? readerOf((await readHead(github, branch)).files).spellings(smallkey)
+				: [name];
+		});
+		return (await Promise.all(spellings)).flat();
+	};
 }
 
 /** The sender of the newest change of a review; null if none of its newest commits is a sender's. */
@@ -49,8 +64,13 @@ export async function moveBranch(github: Github, branch: string, sha: string, is
 	const ref = `heads/${branch}`;
 	if (!isNew) return void (await rest.git.updateRef({ ...repo, ref, sha, force: false }));
 	await rest.git.createRef({ ...repo, ref: `refs/${ref}`, sha }).catch((error: unknown) => {
-		if (!(error instanceof Refused && /already exists/i.test(error.words))) throw error;
-		return rest.git.updateRef({ ...repo, ref, sha, force: true });
+		const words = error instanceof Refused ? error.words : "";
+		if (/already exists/i.test(words)) return rest.git.updateRef({ ...repo, ref, sha, force: true });
+		// A branch `a` forbids a branch `a/b`, and a rule of the repository may forbid it.
+		if (!/reference update failed/i.test(words)) throw error;
+		const [parent] = branch.split("/");
+		const why = `a branch ${parent} may be in the way, to be renamed or removed, or a rule`;
+		throw new GithubBusy(300, `GitHub does not make the branch ${branch}: ${words}: ${why}`, "read-only");
 	});
 }
 

@@ -11,6 +11,7 @@ import {
 	type Reader,
 	type Store,
 	StoreBusy,
+	twinWaits,
 	usedBefore,
 	waitsOf,
 } from "../../store/store.ts";
@@ -269,6 +270,29 @@ export function testStore(name: string, open: () => Promise<Fresh>): void {
 		const meta = (author: string) => metaOf("pair", { author, review: true });
 		const both = [scene.put("pair", 1, meta("ann")), scene.send("pair", 2, meta("bo"))];
 		assert.equal((await Promise.all(both))[1], waitsOf("ann"));
+	});
+
+	test("of two new keys that differ only in case, one can wait for review", async ({ send, put }) => {
+		const meta = (smallkey: string, author: string, parts = {}) =>
+			metaOf(smallkey, { author, review: true, ...parts });
+		const first = await put("Twin", 1, meta("Twin", "ann"));
+		for (const author of ["ann", "bo"])
+			assert.equal(await send("twin", 2, meta("twin", author)), twinWaits("twin", "Twin"));
+		assert.equal(await put("Twin", 1, meta("Twin", "ann")), { ...first, changed: false });
+		await put("twins", 2, meta("twins", "bo"));
+		await put("tWin", 3);
+		const { branch } = await put("tWin", 4, meta("tWin", "bo"));
+		assert.is(branch, "register/tWin", "a stored key can be changed");
+		const group = { reviewName: "twins" };
+		await put("Lake", 1, meta("Lake", "ann", group));
+		await put("Road", 1, meta("Road", "ann"));
+		for (const [smallkey, other, parts] of [
+			["lake", "Lake", {}],
+			["lake", "Lake", { reviewName: "others" }],
+			["road", "Road", group],
+		] as const)
+			assert.equal(await send(smallkey, 2, meta(smallkey, "ann", parts)), twinWaits(smallkey, other));
+		await put("road2", 2, meta("road2", "ann", group));
 	});
 
 	test("the changes of a sender for one review wait together, on a branch of their own", async (scene) => {

@@ -267,6 +267,8 @@ test("many changes for one review are few commits and one pull request", async (
 const survived: [name: string, method: string, path: RegExp, effect: Effect][] = [
 	["409 of a race", "PATCH", /refs/, answer(409, "is at 1111 but expected 2222")],
 	["a branch that a read does not show yet", "GET", /contents/, answer(404, "No commit found for the ref 1")],
+	["a lost answer to the move of the branch", "PATCH", /refs/, { kind: "lost answer" }],
+	["no answer", "POST", /\/git\/commits$/, { kind: "silence" }],
 	["a page in HTML", "GET", /contents/, { kind: "answer", status: 200, text: "<html>" }],
 	["403 with a short Retry-After", "POST", /trees$/, answer(403, "wait", { "Retry-After": "3" })],
 ];
@@ -364,21 +366,22 @@ test("a read that lags behind the last change is not decided on", async ({ peer 
 	}
 });
 
-for (const [method, path, kind] of [
-	["PATCH", /refs/, "lost answer"],
-	["POST", /trees$/, "silence"],
-] as const)
-	test(`a ${kind} to a ${method}: 503, and the same request again ends in one commit`, async ({ peer }) => {
-		const store = peer.store(pausingClock());
-		const key = `lost-${kind.slice(0, 3)}`;
-		const meta = metaOf(key);
-		const before = await count(peer);
-		fault(peer, method, path, { kind }, 1);
-		assertBusy(await failureOf(store.change(putting(key, "1\n"), meta)), "github");
-		await accepted(store.change(putting(key, "1\n"), meta));
-		assert.is(await count(peer), before + 1);
-		assert.is(await peer.file(layerPath(key)), "1\n");
-	});
+test("a move that is lost and followed by another's: found on the branch, and not made twice", async () => {
+	await using peer = await startPeer();
+	fault(peer, "PATCH", /refs/, { kind: "lost answer" }, 1);
+	const run = () => peer.push(layerPath("lost"), "theirs\n");
+	const store = peer.store(pausingClock());
+	const change = store.change(async (now) => {
+		const edits = await putting("lost", "ours\n")(now);
+		fault(peer, "GET", /\/commits$/, { kind: "meanwhile", run }, 1);
+		return edits;
+	}, metaOf("lost"));
+	const outcome = await change;
+	const commits = await peer.commits();
+	assert.is(!isRefusal(outcome) && outcome.commit, commits[1]?.sha);
+	assert.is(commits.filter(({ commit }) => commit.message.startsWith("register lost ")).length, 1);
+	assert.is(await peer.file(layerPath("lost")), "theirs\n");
+});
 
 test("a review that stops half-way is whole after a retry", async ({ peer }) => {
 	const faults = [
