@@ -1,7 +1,7 @@
 import { emptyBody, type Reply, refusalCaching } from "../../api/reply.ts";
 import { decodeSegment, type Lang, langs, parseSmallkey } from "../../registry/smallkey.ts";
-import { type LayerPage, layerPages } from "../data/entries.ts";
-import { layerFile, pageFolders } from "../static/addresses.ts";
+import { type LayerPage, layerPages, recentPath } from "../data/entries.ts";
+import { feedPath, layerFile, pageFolders } from "../static/addresses.ts";
 import { type ErrorKind, errorHtml, reloadSeconds } from "../static/frame.ts";
 import { documentHeaders, pageTypes, siteGroups } from "./site-headers.ts";
 
@@ -24,9 +24,16 @@ const layerPage = new RegExp(`^(${langs.join("|")})/(${layerPages.join("|")})/([
 
 const publisherPage = /^(?:en|fr)\/publisher\/[a-z0-9-]{1,80}$/;
 
+/** Addresses of earlier versions → the present ones. */
+const moved = [
+	[/^(?:changes\/layer\/[^/]{1,200}|publisher\/[a-z0-9-]{1,80})\.xml$/, feedPath],
+	[/^publisher\/([a-z0-9-]{1,80})\.json$/, "publisher/$1.csv"],
+	[/^changes\/(?:index|\d{1,6})\.json$/, recentPath],
+] as const;
+
 /**
  * @param target the path below `basePath`, with its query
- * @returns the address of a redirect if a folder lacks its slash; null if the path is not the catalogue's
+ * @returns the address of a redirect if a folder lacks its slash, or the page has moved; null if the path is not the catalogue's
  */
 export function parsePage(target: string, basePath: string): PageRoute | string | null {
 	const [path = ""] = target.split("?", 1);
@@ -42,6 +49,8 @@ export function parsePage(target: string, basePath: string): PageRoute | string 
 		const file = smallkey && layerFile(lang as Lang, smallkey, page as LayerPage);
 		return file === null ? null : { file, root };
 	}
+	for (const [address, place] of moved)
+		if (address.test(below)) return `${basePath}/${below.replace(address, place)}`;
 	if (!fileSegments.has(segmentOf(path))) return null;
 	if (publisherPage.test(below)) return { file: `${below}.html`, root };
 	// Its relative links need a slash at the end.

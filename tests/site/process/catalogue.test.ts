@@ -81,6 +81,16 @@ test("the catalogue is served below the base path, with headers of its own", asy
 		assert.equal([answer.status, answer.headers.get("content-type")], [200, type], path);
 		assert.match(await answer.text(), text, path);
 	}
+	for (const [earlier, present] of [
+		["/changes/layer/abc.xml", "/rcs/changes/feed.xml"],
+		["/publisher/office.xml", "/rcs/changes/feed.xml"],
+		["/publisher/office.json", "/rcs/publisher/office.csv"],
+		["/changes/index.json", "/rcs/changes/recent.json"],
+		["/changes/0.json", "/rcs/changes/recent.json"],
+	] as const) {
+		const { status, headers } = await get(earlier);
+		assert.equal([status, headers.get("location")], [301, present], earlier);
+	}
 	assert.is((await fetch(`${service.origin}/en/`)).status, 404);
 	assert.is((await get("/index/../../senders.json")).status, 404);
 });
