@@ -74,27 +74,23 @@ function fieldsOf(node: Json): Field[] {
 
 /** The generic symbol for what a symbology does not say. Values of another type, such as null, are left out. */
 function rendererOf(symbology: Json): Renderer {
-	const { type, defaultImageUrl: imageUrl, label, minValue } = symbology;
+	const { type, field, defaultImageUrl: imageUrl, label, minValue: min, valueMaps, rangeMaps } = symbology;
 	const fallback = imageUrl ? drawingOf({ imageUrl, label }) : null;
 	const fields = ["field1", "field2", "field3"].map((name) => textOf(symbology[name])).filter(Boolean);
 	if (type === "uniqueValue" && fields.length > 0) {
-		const classes = listOf(symbology.valueMaps)
-			.map(objectOf)
-			.flatMap((map) => {
-				const { value } = map;
-				return typeof value === "string" || typeof value === "number" ? [{ value, ...drawingOf(map) }] : [];
-			});
+		const classes = listOf(valueMaps).flatMap((map) => {
+			const { value, ...drawing } = objectOf(map);
+			const isValue = typeof value === "string" || typeof value === "number";
+			return isValue ? [{ value, ...drawingOf(drawing) }] : [];
+		});
 		return { type: "unique", fields, default: fallback, classes };
 	}
-	const field = textOf(symbology.field);
-	if (type === "classBreaks" && field !== "" && typeof minValue === "number") {
-		const classes = listOf(symbology.rangeMaps)
-			.map(objectOf)
-			.flatMap((map) => {
-				const { maxValue: max } = map;
-				return typeof max === "number" ? [{ max, ...drawingOf(map) }] : [];
-			});
-		return { type: "breaks", field, min: minValue, default: fallback, classes };
+	if (type === "classBreaks" && textOf(field) !== "" && typeof min === "number") {
+		const classes = listOf(rangeMaps).flatMap((map) => {
+			const { maxValue: max, ...drawing } = objectOf(map);
+			return typeof max === "number" ? [{ max, ...drawingOf(drawing) }] : [];
+		});
+		return { type: "breaks", field: textOf(field), min, default: fallback, classes };
 	}
 	return { type: "simple", ...drawingOf(type === "simple" ? symbology : {}) };
 }

@@ -31,20 +31,22 @@ export interface Moved {
 export function moveDocument(document: Json, settings: FragmentSettings): Moved | string {
 	const smallkey = parseSmallkey(keyOf(document));
 	if (!smallkey) return `its key ${smallkeyRule}`;
-	const payload = payloadOf(document, settings);
+	const { v1_config, data, layer_config } = document;
+	const nodeOf = (lang: Lang) => nodeAt(v1_config ?? data, lang);
+	const servedOf = (lang: Lang) => nodeAt(layer_config, lang);
+	const payload = payloadOf(document, (lang) => nodeOf(lang) ?? servedOf(lang) ?? {}, settings);
 	if (!payload) return "is neither a wms nor a feature layer";
 	// In the form that is stored, which has to fit.
 	const text = `${JSON.stringify(payload, null, 2)}\n`;
 	const { registration, problems } = parseRegistration(Buffer.from(text), "stored");
 	if (!registration) return textsOf(problems).join("; ");
-	const { v1_config, data, layer_config } = document;
 	const description: Description = {};
 	for (const lang of langs) {
-		const isFeature = serviceTypeOf(registration, lang) === "esriFeature";
-		const node = nodeAt(v1_config ?? data, lang);
-		const part = isFeature
-			? node && describeNode(node, registration[lang], settings)
-			: describeLayers(nodeAt(layer_config, lang), registration, lang);
+		const node = nodeOf(lang);
+		const part =
+			serviceTypeOf(registration, lang) === "esriFeature"
+				? node && describeNode(node, registration[lang], settings)
+				: describeLayers(servedOf(lang), registration, lang);
 		if (part) description[lang] = part;
 	}
 	// As it will be read: null without a valid language, or where it is too large.
@@ -57,22 +59,23 @@ function nodeAt(member: unknown, lang: Lang): Json | null {
 	return nodeIn(served) ?? (isObject(served) ? served : null);
 }
 
-function payloadOf(document: Json, settings: FragmentSettings): object | null {
-	const { v1_config, data, layer_config } = document;
-	const is2 = document.version === "2.0" || isObject(layer_config);
-	const requests = objectOf(is2 ? document.request : objectOf(data).request);
+/** @returns null for another kind of layer */
+function payloadOf(document: Json, nodeOf: (lang: Lang) => Json, settings: FragmentSettings): object | null {
+	const is2 = document.version === "2.0" || isObject(document.layer_config);
+	const requests = objectOf(is2 ? document.request : objectOf(document.data).request);
 	const payloadType = requests.payload_type || document.type;
 	if (!is2 && payloadType !== "wms" && payloadType !== "feature") return null;
 	const entryOf = (lang: Lang) => {
-		const node = nodeAt(v1_config ?? data, lang) ?? nodeAt(layer_config, lang) ?? {};
-		const isRequested = is2 || isObject(requests[lang]);
-		const base = isRequested ? objectOf(requests[lang]) : requestOf(node);
+		const [stored, node] = [requests[lang], nodeOf(lang)];
+		const base = isObject(stored) ? stored : requestOf(node);
 		const type = textOf(is2 ? (base.service_type ?? document.service_type) : payloadType);
 		// Release 1.9.0 stored the offset under the name that it has in a fragment.
 		const request: Json = { max_allowable_offset: base.maxAllowableOffset, ...base, service_type: type };
 		followNode(request, node, type);
 		request.metadata = metadataOf(objectOf(base.metadata), node, settings);
-		return cleanEntry(type, request);
+		return Object.fromEntries(
+			(members[type] ?? every2).map((name) => [name, (cleaners[name] ?? present)(request[name])]),
+		);
 	};
 	const entries = { en: entryOf("en"), fr: entryOf("fr") };
 	if (is2) return { version: "2.0", ...entries };
@@ -133,11 +136,6 @@ const members: Readonly<Record<string, readonly string[]>> = {
 	esriFeatureServer: ofMany,
 };
 
-function cleanEntry(type: string, raw: Json): Json {
-	const cleanMember = (name: string) => (cleaners[name] ?? present)(raw[name]);
-	return Object.fromEntries((members[type] ?? every2).map((name) => [name, cleanMember(name)]));
-}
-
 /** JSON leaves out what is undefined. */
 const present = (value: unknown) => (value === "" ? undefined : (value ?? undefined));
 const cleanText = (value: unknown) => present(typeof value === "string" ? escapeMarkup(value) : value);
@@ -162,7 +160,6 @@ function cleanMetadata(value: unknown): object | undefined {
 function describeLayers(served: Json | null, registration: Registration, lang: Lang): LangDescription | null {
 	if (!isVersion2(registration) || !takesAllLayers(registration[lang])) return null;
 	const entries = entryNames(served?.layerEntries) as (string | number)[];
-	return entries.length === 0
-		? null
-		: { service_url: registration[lang].service_url, from: "import", entries };
+	const { service_url } = registration[lang];
+	return entries.length > 0 ? { service_url, from: "import", entries } : null;
 }

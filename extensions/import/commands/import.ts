@@ -14,9 +14,7 @@ import { counted, groupBy, plain, shortened } from "../../../registry/untrusted-
 import { batchMeta, maxConcurrent } from "../../../scripts/register.ts";
 import { createRun } from "../../../scripts/terminal/command-line.ts";
 import { objectOf } from "../../../site/service/decode.ts";
-import { readTextIfThere } from "../../../store/files/files.ts";
 import { type Edit, isRefusal, type Reader } from "../../../store/store.ts";
-import { row } from "../compare/compare.ts";
 import { type Moved, moveDocument } from "../document.ts";
 import { keyOf, readDump, textOf } from "../dump.ts";
 
@@ -47,43 +45,57 @@ function collectMoves(documents: Documents, settings: Configuration, refuse: Ref
 	});
 }
 
+const outcomes = ["registered", "changed", "stored already"];
+
 /**
- * Stores the layers of a dump in the configured store, in one commit. Unchanged layers and harvested descriptions stay as
- * they are. Refused are layers such as one whose smallkey differs only in case from a stored one.
+ * A harvested description stays as it is.
+ * @returns one of the outcomes, or why it is refused, such as that its smallkey differs only in case from a stored one
  */
-async function storeLayers(layers: readonly Move[], configuration: Configuration, now: Date, refuse: Refuse) {
-	let counts = { registered: 0, changed: 0, same: 0 };
-	let refused: Parameters<Refuse>[] = [];
-	const editsOf = async (state: Reader, { smallkey, registration, description, place }: Move) => {
-		const edits = await putEdits(state, smallkey, registration);
-		if (isRefusal(edits)) {
-			refused.push([
-				smallkey,
-				textsOf(edits.errors)
-					.join("; ")
-					.replace(/^smallkey: \S+ /, ""),
-				place,
-			]);
-			return [];
-		}
-		const layer = await state.read(smallkey);
-		const text = mergeImported(layer?.description ?? null, description);
-		if (text !== null && text !== layer?.description) edits.push({ path: descriptionPath(smallkey), text });
-		counts[!layer ? "registered" : edits.length > 0 ? "changed" : "same"] += 1;
-		return edits;
-	};
-	const decide = async (state: Reader): Promise<Edit[]> => {
-		// The store may decide again, on a newer state.
-		counts = { registered: 0, changed: 0, same: 0 };
-		refused = [];
-		const edits = await pMap(layers, (move) => editsOf(state, move), { concurrency: maxConcurrent });
-		return edits.flat();
-	};
+async function decide(
+	state: Reader,
+	{ smallkey, registration, description }: Move,
+): Promise<[outcome: string | undefined, edits: Edit[]]> {
+	const edits = await putEdits(state, smallkey, registration);
+	if (isRefusal(edits))
+		return [
+			textsOf(edits.errors)
+				.join("; ")
+				.replace(/^smallkey: \S+ /, ""),
+			[],
+		];
+	const layer = await state.read(smallkey);
+	const text = mergeImported(layer?.description ?? null, description);
+	if (text !== null && text !== layer?.description) edits.push({ path: descriptionPath(smallkey), text });
+	return [outcomes[!layer ? 0 : edits.length > 0 ? 1 : 2], edits];
+}
+
+/** Stores the layers of a dump in the configured store, in one commit. @returns lines that say what was done */
+async function storeLayers(
+	layers: readonly Move[],
+	configuration: Configuration,
+	now: Date,
+	refuse: Refuse,
+): Promise<string[]> {
+	let decisions: Awaited<ReturnType<typeof decide>>[] = [];
 	const { store, close } = await openStore(configuration);
 	const meta = batchMeta(`import ${counted(layers.length, "layer")}`, "import", now.getTime());
-	const commit = await store.change(decide, meta).finally(close);
-	for (const layer of refused) refuse(...layer);
-	return { counts, commit };
+	const decideAll = async (state: Reader) => {
+		// The store may decide again, on a newer state.
+		decisions = await pMap(layers, (move) => decide(state, move), { concurrency: maxConcurrent });
+		return decisions.flatMap(([, edits]) => edits);
+	};
+	const commit = await store.change(decideAll, meta).finally(close);
+	if (isRefusal(commit)) throw new WrongError(textsOf(commit.errors).map(plain).join("\n"));
+	for (const [index, [outcome = ""]] of decisions.entries()) {
+		const { smallkey, place } = layers[index] as Move;
+		if (!outcomes.includes(outcome)) refuse(smallkey, outcome, place);
+	}
+	const countOf = (name: string) => decisions.filter(([outcome]) => outcome === name).length;
+	return [
+		outcomes.map((name) => `${countOf(name)} ${name}`).join(", "),
+		...(commit.changed ? [`commit ${commit.commit}`] : []),
+		...(commit.pullRequest ? [`pull request ${commit.pullRequest}`] : []),
+	];
 }
 
 /** A language that was harvested from the same service stays. */
@@ -105,7 +117,7 @@ const maxSendersBytes = 10_000_000;
 
 /**
  * The senders of a dump (`{_id, key}`) that are not among the entries of the senders file. A reason never contains a secret.
- * @returns `same`: number of senders that this service has with the same secret
+ * @returns id → secret
  */
 function newSenders(dump: Documents, entries: SenderEntries, refuse: Refuse) {
 	/** Secret → id. */
@@ -113,13 +125,12 @@ function newSenders(dump: Documents, entries: SenderEntries, refuse: Refuse) {
 	for (const [id, entry] of Object.entries(entries)) owners.set(textOf(objectOf(entry).key ?? entry), id);
 	const ids = new Set(owners.values());
 	const added: Record<string, string> = {};
-	let same = 0;
 	for (const [place, { _id, key }] of dump) {
 		const [id, secret] = [textOf(_id), textOf(key)];
 		const owner = owners.get(secret);
 		if (!isSenderId(id)) refuse(id, "a sender's id must be 1 to 64 of A-Z a-z 0-9 . _ -", place);
 		else if (secret === "") refuse(id, "has no key", place);
-		else if (owner === id) same += 1;
+		else if (owner === id) continue;
 		else if (ids.has(id)) refuse(id, "is a sender here, with another secret: left as it is", place);
 		else if (owner !== undefined) refuse(id, `has the same secret as ${owner}`, place);
 		else {
@@ -128,7 +139,7 @@ function newSenders(dump: Documents, entries: SenderEntries, refuse: Refuse) {
 			added[id] = secret;
 		}
 	}
-	return { added, same };
+	return added;
 }
 
 const maxKeyLength = 100;
@@ -136,14 +147,13 @@ const maxKeyLength = 100;
 const importHelp = `
 A dump is {"docs":[…]}, or the answer of _all_docs?include_docs=true.
 Writes to GITHUB_REPOSITORY where that is set, else to the repository in DATA_DIR, on which no service may run.
-What cannot be moved is listed with its reason and place, keeps nothing else back, and ends the import with 1. Importing again changes nothing.`;
+What cannot be moved is listed with its reason and place, keeps nothing else back, and ends the import with 1.`;
 
 export const run = createRun("import", async ({ read, environment, io }) => {
-	const [{ senders: sendersDump, dryRun }, dump] = await read((line) =>
+	const [{ senders: sendersDump = "" }, dump] = await read((line) =>
 		line
 			.argument("<dump>", "its layers")
 			.option("--senders <file>", "its senders, in the same form: added to the senders file of DATA_DIR")
-			.option("--dry-run", "only say what would be done", false)
 			.addHelpText("after", importHelp),
 	);
 	const configuration = readConfiguration(environment);
@@ -155,30 +165,19 @@ export const run = createRun("import", async ({ read, environment, io }) => {
 		};
 	};
 	// Both files are read completely before anything is written.
-	const senders = sendersDump === undefined ? null : await readDump(sendersDump, maxSendersBytes);
+	const senders = sendersDump && (await readDump(sendersDump, maxSendersBytes));
 	const documents = await readDump(dump);
-	const layers = collectMoves(documents, configuration, refuseOf(dump));
-	const lines = [row(documents.size, "documents read")];
-	if (dryRun) lines.push(row(layers.length, "could be registered; nothing was written"));
-	else {
-		const { counts, commit } = await storeLayers(layers, configuration, io.now(), refuseOf(dump));
-		if (isRefusal(commit)) throw new WrongError(textsOf(commit.errors).map(plain).join("\n"));
-		lines.push(row(counts.registered, "registered"), row(counts.changed, "changed"));
-		lines.push(row(counts.same, "stored already"));
-		if (commit.changed) lines.push("", `commit ${commit.commit}`);
-		if (commit.pullRequest) lines.push(`pull request ${commit.pullRequest}`);
-	}
+	const refuse = refuseOf(dump);
+	const layers = collectMoves(documents, configuration, refuse);
+	const lines = await storeLayers(layers, configuration, io.now(), refuse);
 	if (senders) {
-		const path = sendersPath(configuration.dataDir);
-		let moved = { added: {}, same: 0 };
-		const addTo = (entries: SenderEntries): SenderEntries => {
-			moved = newSenders(senders, entries, refuseOf(sendersDump ?? "", "sender "));
-			return { ...entries, ...moved.added };
-		};
-		if (dryRun) addTo(JSON.parse((await readTextIfThere(path)) ?? "{}"));
-		else await changeSenders(configuration.dataDir, addTo);
-		const words = `${counted(Object.keys(moved.added).length, "sender")} ${dryRun ? "would be added" : "added"}`;
-		lines.push("", `${words} to ${path}, ${moved.same} there already`);
+		let added = {};
+		await changeSenders(configuration.dataDir, (entries) => {
+			added = newSenders(senders, entries, refuseOf(sendersDump, "sender "));
+			return { ...entries, ...added };
+		});
+		const words = counted(Object.keys(added).length, "sender");
+		lines.push(`${words} added to ${sendersPath(configuration.dataDir)}`);
 	}
 	for (const line of refusals) io.warn(line);
 	for (const line of lines) io.print(line);

@@ -10,7 +10,7 @@ import { counted, firstOf, plain } from "../../../registry/untrusted-text.ts";
 import { createRun, exitCodes, needed, parseUrl } from "../../../scripts/terminal/command-line.ts";
 import { parseAnswer } from "../../../site/service/decode.ts";
 import { type Json, keyOf, nodeIn, readDump } from "../dump.ts";
-import { differences } from "./differences.ts";
+import { type Difference, differences } from "./differences.ts";
 
 /** A description has at most 2 MB. It keeps its connections. */
 const fetchAnswer = createFetch({ allowPrivate: true, timeoutMs: 30_000, maxBytes: 3_000_000 });
@@ -35,10 +35,10 @@ async function readLayer(docs: string, lang: Lang, smallkey: string, attempt = 1
 	}
 }
 
+type Reader = (lang: Lang, smallkey: string) => Promise<Read>;
+
 /** Layers in a row that cannot be read, after which a service is no longer asked. */
 const maxFailures = 40;
-
-type Reader = (lang: Lang, smallkey: string) => Promise<Read>;
 
 /**
  * Finds the address at which a service of any release serves a target.
@@ -46,8 +46,8 @@ type Reader = (lang: Lang, smallkey: string) => Promise<Read>;
  */
 async function openReader(service: string, target: TargetName, first: string): Promise<Reader | null> {
 	const { docs: path, aliases } = targetOf(target);
-	const places = [path, ...aliases.map((alias) => alias.docs)].map((place) => `${service}/${place}`);
-	for (const docs of places) {
+	for (const place of [path, ...aliases.map((alias) => alias.docs)]) {
+		const docs = `${service}/${place}`;
 		if ((await readLayer(docs, "en", first)) === "answers 404") continue;
 		let failures = 0;
 		return async (lang, smallkey) => {
@@ -63,68 +63,40 @@ async function openReader(service: string, target: TargetName, first: string): P
 /** The targets of the older service; each release served at most two of them. */
 const comparedTargets = ["v0.9", "v1", "v2"] as const satisfies readonly TargetName[];
 
-/** @throws {Error} if a service cannot be reached, or the older one serves none of the targets */
-async function openTargets(before: string, now: string, first: string) {
-	const targets: { target: TargetName; readOld: Reader; readFresh: Reader }[] = [];
-	for (const target of comparedTargets) {
-		const readOld = await openReader(before, target, first);
-		if (!readOld) continue;
-		const notServed: Reader = async () => "has no such version";
-		targets.push({ target, readOld, readFresh: (await openReader(now, target, first)) ?? notServed });
-	}
-	if (targets.length > 0) return targets;
-	throw new Error(`${before}: serves none of ${comparedTargets.join(", ")} below this address`);
-}
-
-const relevant = "Viewer-relevant: a viewer would draw or ask these layers otherwise";
-const cosmetic = "Cosmetic: no viewer sees the difference, or it is better";
+const notServed: Reader = async () => "has no such version";
 
 /** Each kind of difference; a relevant one ends the command with 1. */
-function findingsOf(before: Read, now: Read): ReadonlyMap<string, boolean> {
-	if (typeof before === "string") return new Map([[`the older service ${before}`, true]]);
-	if (typeof now === "string") return new Map([[`the new service ${now}`, true]]);
-	if (!before) return new Map(now ? [["only in the new service", false]] : []);
-	return now ? differences(before, now) : new Map([["missing in the new service", true]]);
+function findingsOf(before: Read, now: Read): Iterable<Difference> {
+	if (typeof before === "string") return [[`the older service ${before}`, true]];
+	if (typeof now === "string") return [[`the new service ${now}`, true]];
+	if (!before) return now ? [["only in the new service", false]] : [];
+	return now ? differences(before, now) : [["missing in the new service", true]];
 }
 
-/** Kinds of difference that are listed: their texts have names that a service chooses. */
+/** Kinds of difference that are listed in a class: their texts have names that a service chooses. */
 const maxKinds = 1_000;
 
 /** Layers that are read at the same time, one request of each. */
 const maxConcurrent = 16;
 
-/** Reads the same layers from two services, in each target and in both languages. */
-async function compareLayers(targets: Awaited<ReturnType<typeof openTargets>>, smallkeys: readonly string[]) {
-	type Finding = { kind: string; isRelevant: boolean; targets: Set<string>; keys: Set<string> };
-	const findings = new Map<string, Finding>();
-	const add = (text: string, isRelevant: boolean, target: string, smallkey: string) => {
-		const isListed = findings.size < maxKinds || findings.has(`${isRelevant} ${text}`);
-		const kind = isListed ? text : "another difference";
-		const name = `${isRelevant} ${kind}`;
-		const finding = findings.get(name) ?? { kind, isRelevant, targets: new Set(), keys: new Set() };
-		findings.set(name, finding);
-		finding.targets.add(target);
-		finding.keys.add(smallkey);
-	};
-	await pMap(
-		smallkeys,
-		async (smallkey) => {
-			for (const { target, readOld, readFresh } of targets)
-				for (const lang of langs) {
-					const [old, fresh] = await Promise.all([readOld(lang, smallkey), readFresh(lang, smallkey)]);
-					for (const [kind, isRelevant] of findingsOf(old, fresh)) add(kind, isRelevant, target, smallkey);
-				}
-		},
-		{ concurrency: maxConcurrent },
-	);
-	return [...findings.values()].sort((a, b) => b.keys.size - a.keys.size || (a.kind < b.kind ? -1 : 1));
-}
-
 /** Smallkeys that are listed for each cosmetic kind. */
 const maxNamed = 3;
 
-export function row(count: number, text: string): string {
-	return `${String(count).padStart(8)}  ${text}`;
+/** A class of differences: the layers by their kind. */
+type Kinds = Map<string, Set<string>>;
+
+function addTo(kinds: Kinds, text: string, smallkey: string): void {
+	const kind = kinds.size < maxKinds || kinds.has(text) ? text : "another difference";
+	kinds.set(kind, (kinds.get(kind) ?? new Set()).add(smallkey));
+}
+
+/** @param named number of smallkeys that are listed for each kind */
+function linesOf(title: string, kinds: Kinds, named: number): string[] {
+	const rows = [...kinds].sort(([a, { size }], [b, other]) => other.size - size || (a < b ? -1 : 1));
+	const lines = rows.map(([kind, keys]) =>
+		plain(`${String(keys.size).padStart(8)}  ${kind}: ${firstOf([...keys].sort(), named)}`),
+	);
+	return lines.length > 0 ? ["", title, ...lines] : [];
 }
 
 const compareHelp = `
@@ -142,26 +114,37 @@ export const run = createRun("compare", async ({ read, io }) => {
 	const documents = await readDump(needed("--keys", path));
 	const keys = [...documents.values()].flatMap((document) => parseSmallkey(keyOf(document)) ?? []);
 	const smallkeys = [...new Set(keys)];
-	if (smallkeys.length === 0) throw new Error(`${path}: holds no smallkeys to compare`);
-	const layers = counted(smallkeys.length, "layer");
-	io.warn(`Comparing ${layers} of ${old} with ${now}`);
-	const targets = await openTargets(old, now, smallkeys[0] ?? "");
-	const findings = await compareLayers(targets, smallkeys);
-	const different = new Set(findings.flatMap(({ keys }) => [...keys]));
-	const names = targets.map(({ target }) => target).join(", ");
-	io.print(
-		`${layers} read at ${names}, in both languages, ${smallkeys.length - different.size} without a difference`,
-	);
-	for (const [title, which] of [
-		[relevant, true],
-		[cosmetic, false],
-	] as const) {
-		const ofClass = findings.filter(({ isRelevant }) => isRelevant === which);
-		if (ofClass.length > 0) io.print(`\n${title}`);
-		for (const { kind, keys, targets } of ofClass) {
-			const listed = firstOf([...keys].sort(), which ? keys.size : maxNamed);
-			io.print(plain(row(keys.size, `${kind} (${[...targets].join(", ")}): ${listed}`)));
-		}
+	const [first] = smallkeys;
+	if (first === undefined) throw new Error(`${path}: holds no smallkeys to compare`);
+	const targets: [target: TargetName, readOld: Reader, readFresh: Reader][] = [];
+	for (const target of comparedTargets) {
+		const readOld = await openReader(old, target, first);
+		if (readOld) targets.push([target, readOld, (await openReader(now, target, first)) ?? notServed]);
 	}
-	return findings.some(({ isRelevant }) => isRelevant) ? exitCodes.wrong : exitCodes.done;
+	const isServed = targets.length > 0;
+	if (!isServed) throw new Error(`${old}: serves none of ${comparedTargets.join(", ")} below this address`);
+	const [relevant, cosmetic]: [Kinds, Kinds] = [new Map(), new Map()];
+	const compareLayer = async (smallkey: string) => {
+		for (const [target, readOld, readFresh] of targets)
+			for (const lang of langs) {
+				const reads = await Promise.all([readOld(lang, smallkey), readFresh(lang, smallkey)]);
+				for (const [kind, isRelevant] of findingsOf(...reads))
+					addTo(isRelevant ? relevant : cosmetic, `${kind} (${target})`, smallkey);
+			}
+	};
+	await pMap(smallkeys, compareLayer, { concurrency: maxConcurrent });
+	const different = new Set([...relevant.values(), ...cosmetic.values()].flatMap((keys) => [...keys]));
+	const places = `${targets.map(([target]) => target).join(", ")}, in both languages`;
+	const equal = smallkeys.length - different.size;
+	const lines = [
+		`${counted(smallkeys.length, "layer")} read at ${places}, ${equal} without a difference`,
+		...linesOf(
+			"Viewer-relevant: a viewer would draw or ask these layers otherwise",
+			relevant,
+			smallkeys.length,
+		),
+		...linesOf("Cosmetic: no viewer sees the difference, or it is better", cosmetic, maxNamed),
+	];
+	for (const line of lines) io.print(line);
+	return relevant.size > 0 ? exitCodes.wrong : exitCodes.done;
 });

@@ -5,55 +5,51 @@ import { listOf, objectOf } from "../../../site/service/decode.ts";
 import type { Json } from "../dump.ts";
 
 /** What differs, which names no single layer, and whether a viewer draws or requests something else because of it. */
-type Difference = readonly [kind: string, isRelevant: boolean];
+export type Difference = readonly [kind: string, isRelevant: boolean];
 
 /** Compares a layer's nodes, at v0.9, v1 or v2. @returns each kind of difference, and whether it is relevant */
 export function differences(before: Json, now: Json): ReadonlyMap<string, boolean> {
 	const isOtherForm = isOtherMapServerForm(before, now);
-	const kindOf = (name: string) => (isOtherForm && mapServerMembers.includes(name) ? otherForm : name);
-	const all = memberDifferences(before, now, kindOf);
+	const all = memberDifferences("", before, now).map(
+		([kind, isRelevant]): Difference =>
+			isOtherForm && mapServerMembers.includes(kind) ? [otherForm, false] : [kind, isRelevant],
+	);
 	// A kind that is relevant anywhere is relevant.
 	return new Map(all.sort(([, a], [, b]) => Number(a) - Number(b)));
 }
 
-function memberDifferences(before: Json, now: Json, kindOf: (name: string) => string): Difference[] {
+function memberDifferences(within: string, before: Json, now: Json): Difference[] {
 	return Object.keys({ ...before, ...now }).flatMap((name): Difference[] => {
-		const [old, fresh, kind] = [before[name], now[name], kindOf(name)];
+		const [old, fresh, kind] = [before[name], now[name], within + name];
 		if (isDeepStrictEqual(old, fresh)) return [];
 		const isEscaped = typeof old === "string" && escapeMarkup(old) === fresh;
 		if (isEscaped || cosmetic[kind]?.(old, fresh)) return [[kind, false]];
 		const partsOf = composed[kind];
-		return partsOf ? partDifferences(kind, partsOf(objectOf(old)), partsOf(objectOf(fresh))) : [[kind, true]];
+		if (!partsOf) return [[kind, true]];
+		const [shape, value, parts] = partsOf(objectOf(old));
+		const [, freshValue, freshParts] = partsOf(objectOf(fresh));
+		if (!isDeepStrictEqual(value, freshValue)) return [[`${kind}: ${shape}`, true]];
+		return parts.flatMap((part, at) =>
+			memberDifferences(`${kind}: `, objectOf(part), objectOf(freshParts[at])),
+		);
 	});
 }
 
-/** What a member of a node consists of. `shape`: without which its parts cannot be compared one by one. */
-interface Parts {
-	shape: readonly [name: string, value: unknown];
-	parts: unknown[];
-}
-
-const composed: Readonly<Record<string, (value: Json) => Parts>> = {
-	datagrid: ({ gridColumns }) => {
-		const names = listOf(gridColumns).map((column) => {
-			const { fieldName, id } = objectOf(column);
-			return escapeMarkup(String(fieldName || id));
-		});
-		return { shape: ["columns", names], parts: listOf(gridColumns) };
-	},
-	symbology: ({ valueMaps, rangeMaps, ...drawing }) => {
-		const classes = [...listOf(valueMaps), ...listOf(rangeMaps)];
-		return { shape: ["classes", classes.length], parts: [drawing, ...classes] };
-	},
-};
-
-function partDifferences(kind: string, before: Parts, now: Parts): Difference[] {
-	const [name, value] = before.shape;
-	if (!isDeepStrictEqual(value, now.shape[1])) return [[`${kind}: ${name}`, true]];
-	return before.parts.flatMap((part, at) =>
-		memberDifferences(objectOf(part), objectOf(now.parts[at]), (member) => `${kind}: ${member}`),
-	);
-}
+/** Member of a node → its parts, and without which equal value they cannot be compared one by one. */
+const composed: Readonly<Record<string, (value: Json) => [shape: string, value: unknown, parts: unknown[]]>> =
+	{
+		datagrid: ({ gridColumns }) => {
+			const names = listOf(gridColumns).map((column) => {
+				const { fieldName, id } = objectOf(column);
+				return escapeMarkup(String(fieldName || id));
+			});
+			return ["columns", names, listOf(gridColumns)];
+		},
+		symbology: ({ valueMaps, rangeMaps, ...drawing }) => {
+			const classes = [...listOf(valueMaps), ...listOf(rangeMaps)];
+			return ["classes", classes.length, [drawing, ...classes]];
+		},
+	};
 
 const mapServerMembers = ["layerType", "url", "layerEntries", "nameField"];
 const otherForm = "V2_MAP_SERVER";
@@ -74,7 +70,6 @@ const cosmetic: Readonly<Record<string, Test>> = {
 	geometryType: onlyBefore,
 	imageUrl: onlyNow,
 	symbology: (before) => Object.keys(objectOf(before)).length === 0,
-	[otherForm]: () => true,
 	// RAMP 4.0 refuses a wms layer with them.
 	metadataUrl: onlyBefore,
 	catalogueUrl: onlyBefore,
