@@ -2,32 +2,51 @@
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readFile, rename, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { build } from "esbuild";
 
-const version = "8.7.11";
-const integrity =
-	"sha512-dvA2UujJN616K4vBna/hl0Xr0KjllNrbk/eK4JAMLRvWXR7WXtZrZfzYwO0fwQGCJ1lDGcZ0KoMVJUnX3F4C7w==";
+/** What is taken of Terria and of its Cesium, without their packages: they are several hundred. */
+const sources = {
+	terriajs: {
+		version: "8.7.11",
+		part: "package/lib",
+		integrity:
+			"sha512-dvA2UujJN616K4vBna/hl0Xr0KjllNrbk/eK4JAMLRvWXR7WXtZrZfzYwO0fwQGCJ1lDGcZ0KoMVJUnX3F4C7w==",
+	},
+	"terriajs-cesium": {
+		version: "8.0.1",
+		part: "package",
+		integrity:
+			"sha512-99sEp1DKC2g67QwRueE+EZxbOrI9nAw+LP5AsGBtJqr6cD+20Whkx3kMDweE4tjeBMWPjDMZbsbFbILbbSqqVw==",
+	},
+};
 const folder = fileURLToPath(new URL(".", import.meta.url));
 const packages = join(folder, "node_modules");
-const terria = join(packages, `terriajs-${version}`);
 const runProgram = promisify(execFile);
 
-/** Unpacks Terria's sources, without its packages: they are several hundred. @throws {Error} where it is not the one known */
-async function fetchTerria() {
+/** Name → folder. */
+const places = new Map(
+	Object.entries(sources).map(([name, { version }]) => [name, join(packages, `${name}-${version}`)]),
+);
+
+/**
+ * Unpacks a package's sources. @throws {Error} where it is not the one known
+ * @param {[name: string, source: typeof sources.terriajs]} source
+ */
+async function fetchSources([name, { version, part, integrity }]) {
 	const place = await mkdtemp(join(packages, "fetched-"));
-	const words = ["pack", `terriajs@${version}`, "--ignore-scripts", "--pack-destination", place];
+	const words = ["pack", `${name}@${version}`, "--ignore-scripts", "--pack-destination", place];
 	await runProgram("npm", words, { cwd: folder });
-	const file = join(place, `terriajs-${version}.tgz`);
+	const file = join(place, `${name}-${version}.tgz`);
 	const found = `sha512-${createHash("sha512")
 		.update(await readFile(file))
 		.digest("base64")}`;
-	if (found !== integrity) throw new Error(`terriajs ${version}: integrity ${found}, expected ${integrity}`);
-	await runProgram("tar", ["-xzf", file, "-C", place, "package/lib"]);
-	await rename(join(place, "package"), terria);
+	if (found !== integrity) throw new Error(`${name} ${version}: integrity ${found}, expected ${integrity}`);
+	await runProgram("tar", ["-xzf", file, "-C", place, part]);
+	await rename(join(place, "package"), places.get(name) ?? "");
 	await rm(place, { recursive: true });
 }
 
@@ -48,9 +67,6 @@ const withoutBrowser = {
 	name: "without-browser",
 	setup({ onResolve, onLoad, resolve }) {
 		const namespace = "anything";
-		onResolve({ filter: /^terriajs\// }, ({ path, kind }) =>
-			resolve(path.replace("terriajs", "."), { resolveDir: terria, kind }),
-		);
 		// With `!` in front: a loader of webpack.
 		onResolve({ filter: /\.(?:s?css|svg|png|json|wasm|xml|html|gltf|DAC)$|!/ }, ({ path }) => ({
 			path,
@@ -58,19 +74,18 @@ const withoutBrowser = {
 		}));
 		onResolve({ filter: /^[^./]/ }, ({ path, kind }) => {
 			const name = path.split("/", path.startsWith("@") ? 2 : 1).join("/");
+			const resolveDir = places.get(name);
+			if (resolveDir) return resolve(path.replace(name, "."), { resolveDir, kind });
 			if (kind === "entry-point" || name.startsWith("node:")) return undefined;
-			// A worker of a browser starts where zip.js is loaded.
-			const isInstalled = existsSync(join(packages, name)) && !name.startsWith("@zip.js/");
-			return isInstalled ? undefined : { path: name, namespace };
+			return existsSync(join(packages, name)) ? undefined : { path: name, namespace };
 		});
 		onLoad({ filter: /.*/, namespace }, () => ({ contents: anything, loader: "js" }));
 	},
 };
 
-if (!existsSync(terria)) {
+if (![...places.values()].every((place) => existsSync(place))) {
 	await runProgram("npm", ["ci", "--ignore-scripts"], { cwd: folder });
-	await mkdir(packages, { recursive: true });
-	await fetchTerria();
+	for (const source of Object.entries(sources)) await fetchSources(source);
 }
 await build({
 	entryPoints: [join(folder, "entry.mjs")],
