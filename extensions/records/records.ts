@@ -1,6 +1,6 @@
 // OGC API Records 1.0 (OGC 20-004r1): layers as records of the collection `layers`. Pure.
 import type { ExtensionFile } from "../../api/service/extensions.ts";
-import { langs } from "../../registry/smallkey.ts";
+import { type Lang, langs } from "../../registry/smallkey.ts";
 import { type Problem, problemAt, shownValue, type Text, textOf } from "../../registry/texts.ts";
 import { type Bounds, type Entry, layerAddress } from "../../site/data/entries.ts";
 import { addressOf, allKeywords, intersects, layersIn, senderOf, titleOf } from "../../site/search/select.ts";
@@ -23,25 +23,31 @@ const maxPhrasesLength = 200;
 const maxQueryLength = 8_000;
 
 /** A day, or a time such as `2026-03-04T12:00:00Z`. */
-const instant = "\\d{4}-\\d{2}-\\d{2}(?:T[\\d:.]+(?:Z|[+-]\\d{2}:\\d{2}))?";
-/** Accepts an instant, or an interval `<start>/<end>`, whose ends may be open: `..` or nothing. */
-const time = new RegExp(`^(?:${instant}|(?:${instant}|\\.\\.)?/(?:${instant}|\\.\\.)?)$`, "i");
-const isTime = (text: string) =>
-	time.test(text) && text.split("/").every((end) => end.length < 3 || !Number.isNaN(Date.parse(end)));
+const instant = /^\d{4}-\d{2}-\d{2}(?:T[\d:.]+(?:Z|[+-]\d{2}:\d{2}))?$/i;
 
-const any = { test: () => true };
+/** An instant, or an interval `<start>/<end>`, whose ends may be open: `..` or nothing. */
+function isTime(text: string): boolean {
+	const ends = text.split("/");
+	const isEnd = (end: string) => ends.length === 2 && (end === "" || end === "..");
+	return (
+		ends.length < 3 &&
+		ends.every((end) => isEnd(end) || (instant.test(end) && !Number.isNaN(Date.parse(end))))
+	);
+}
+
+const free = [() => true, ""] as const;
 
 /** Parameter → what tests a value, and the text of what it must be. */
-const rules = new Map<string, readonly [pattern: { test(text: string): boolean }, must: string | Text]>([
-	["q", [any, ""]],
-	["ids", [any, ""]],
-	["type", [any, ""]],
-	["limit", [/^0*[1-9]\d{0,8}$/, textOf("an-integer")]],
-	["offset", [/^\d{1,9}$/, textOf("an-integer")]],
-	["bbox", [{ test: (text) => parseBbox(text) !== null }, textOf("a-box")]],
+const rules = new Map<string, readonly [isValid: (text: string) => boolean, must: string | Text]>([
+	["q", free],
+	["ids", free],
+	["type", free],
+	["limit", [(text) => /^0*[1-9]\d{0,8}$/.test(text), textOf("an-integer")]],
+	["offset", [(text) => /^\d{1,9}$/.test(text), textOf("an-integer")]],
+	["bbox", [(text) => parseBbox(text) !== null, textOf("a-box")]],
 	// Layers have no time, so every layer matches any time (OGC API Features, /req/core/fc-time-response, C).
-	["datetime", [{ test: isTime }, textOf("a-time")]],
-	["f", [/^json$/, "json"]],
+	["datetime", [isTime, textOf("a-time")]],
+	["f", [(text) => text === "json", "json"]],
 ]);
 
 /** @param query without its `?` */
@@ -49,9 +55,9 @@ export function parseItemsQuery(query: string): ItemsQuery | Problem {
 	if (query.length > maxQueryLength) return problemAt("query", "maxLength", maxQueryLength);
 	const parameters = new URLSearchParams(query);
 	for (const [name, value] of parameters) {
-		const [pattern, must = ""] = rules.get(name) ?? [];
-		if (!pattern) return problemAt("query", "parameter", shownValue(name));
-		if (!pattern.test(value)) return problemAt(name, "type", must, shownValue(value));
+		const [isValid, must = ""] = rules.get(name) ?? [];
+		if (!isValid) return problemAt("query", "parameter", shownValue(name));
+		if (!isValid(value)) return problemAt(name, "type", must, shownValue(value));
 	}
 	const itemsOf = (name: string) => {
 		const items = (parameters.get(name) ?? "").split(",").filter((item) => item.trim() !== "");
@@ -65,7 +71,8 @@ export function parseItemsQuery(query: string): ItemsQuery | Problem {
 	const bbox = parseBbox(parameters.get("bbox") ?? "");
 	const limit = Math.min(Number(parameters.get("limit") ?? defaultLimit), maxLimit);
 	const offset = Number(parameters.get("offset") ?? 0);
-	for (const name of ["limit", "offset"]) parameters.delete(name);
+	parameters.delete("limit");
+	parameters.delete("offset");
 	const isMatch = (entry: Entry) => {
 		if (smallkeys && !smallkeys.has(entry.smallkey)) return false;
 		if (types && !types.includes(entry.type)) return false;
@@ -79,10 +86,11 @@ export function parseItemsQuery(query: string): ItemsQuery | Problem {
 /** Four numbers, or six with heights; west may be greater than east (OGC API Features, "bbox"). */
 function parseBbox(text: string): Bounds | null {
 	const numbers = text.split(",").map((part) => (/^\s*[+-]?\d/.test(part) ? Number(part) : Number.NaN));
-	const bounds = numbers.length === 6 ? [0, 1, 3, 4].map((at) => numbers[at] as number) : numbers;
-	if (bounds.length !== 4 || !numbers.every(Number.isFinite)) return null;
-	const [, south, , north] = bounds as unknown as Bounds;
-	return south <= north ? (bounds as unknown as Bounds) : null;
+	if (!numbers.every(Number.isFinite) || (numbers.length !== 4 && numbers.length !== 6)) return null;
+	const bounds = (numbers.length === 6
+		? [0, 1, 3, 4].map((at) => numbers[at])
+		: numbers) as unknown as Bounds;
+	return bounds[1] <= bounds[3] ? bounds : null;
 }
 
 /** A text without differences of case, accents, spaces and apostrophes: keyboards write `'` where titles have `’`. */
@@ -96,11 +104,11 @@ function folded(text: string): string {
 const searchedTexts = new WeakMap<Entry, string>();
 
 function searchedText(entry: Entry): string {
-	const last = searchedTexts.get(entry);
-	if (last !== undefined) return last;
 	const { smallkey, title, description: about } = entry;
-	const ofLangs = langs.flatMap((lang) => [title[lang], about?.[lang], senderOf(entry, lang)]);
-	const text = folded([smallkey, ...ofLangs, ...allKeywords(entry)].join("\0"));
+	const textsIn = (lang: Lang) => [title[lang], about?.[lang], senderOf(entry, lang)];
+	const text =
+		searchedTexts.get(entry) ??
+		folded([smallkey, ...langs.flatMap(textsIn), ...allKeywords(entry)].join("\0"));
 	searchedTexts.set(entry, text);
 	return text;
 }
@@ -171,27 +179,25 @@ export function recordOf(entry: Entry, root: string) {
 
 /** Counter-clockwise from the south-west (RFC 7946, section 3.1.6). */
 function ringOf([west, south, east, north]: Bounds): number[][] {
-	return [
+	const [start, end] = [
 		[west, south],
-		[east, south],
 		[east, north],
-		[west, north],
-		[west, south],
 	];
+	return [start, [east, south], end, [west, north], start];
 }
 
-/** Type of an entry, or end of its address → protocol, by the names that the QGIS plugin MetaSearch recognizes (its `link_types.py`). */
-const protocols: ReadonlyMap<string, string> = new Map([
-	["wms", "OGC:WMS"],
-	["ogcWms", "OGC:WMS"],
-	["ogcWmts", "OGC:WMTS"],
-	["esriFeatureServer", "ESRI:ArcGIS:FeatureServer"],
-	["esriMapServer", "ESRI:ArcGIS:MapServer"],
-	["esriTile", "ESRI:ArcGIS:MapServer"],
-	["esriImage", "ESRI:ArcGIS:ImageServer"],
-	["featureserver", "ESRI:ArcGIS:FeatureServer"],
-	["mapserver", "ESRI:ArcGIS:MapServer"],
-]);
+const arcgis = (kind: string) => `ESRI:ArcGIS:${kind}`;
+
+/** Type of an entry → protocol, by the names that the QGIS plugin MetaSearch recognizes (its `link_types.py`). */
+const protocols: Readonly<Record<string, string>> = {
+	wms: "OGC:WMS",
+	ogcWms: "OGC:WMS",
+	ogcWmts: "OGC:WMTS",
+	esriFeatureServer: arcgis("FeatureServer"),
+	esriMapServer: arcgis("MapServer"),
+	esriTile: arcgis("MapServer"),
+	esriImage: arcgis("ImageServer"),
+};
 
 /** Groups: the service, its kind, and the number. */
 const oneLayer = /^([^?#]*\/(MapServer|FeatureServer))\/(\d{1,9})\/?(?=[?#]|$)/i;
@@ -204,9 +210,9 @@ function serviceLinks(entry: Entry): Link[] {
 	const different = langs.filter((lang) => lang === "en" || (entry.address.fr ?? entry.layers?.fr));
 	return different.map((lang) => {
 		const address = addressOf(entry, lang);
-		const [, service = address, kind = "", number] = oneLayer.exec(address) ?? [];
-		const ofKind = protocols.get(kind.toLowerCase());
-		const protocol = protocols.get(entry.type) ?? ofKind;
+		const [, service = address, kind, number] = oneLayer.exec(address) ?? [];
+		const ofKind = kind && arcgis(/^m/i.test(kind) ? "MapServer" : "FeatureServer");
+		const protocol = protocols[entry.type] ?? ofKind;
 		const name = number ?? layersIn(entry, lang).join(",");
 		return {
 			rel: "item",

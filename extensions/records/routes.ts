@@ -54,34 +54,16 @@ const conformance = [
 const crs84 = "http://www.opengis.net/def/crs/OGC/1.3/CRS84";
 const geoJsonType = "application/geo+json";
 const geoJson = (rel: string, href: string) => ({ ...json(rel, href), type: geoJsonType });
-/** OWSLib reads only this version of OpenAPI, so that `schemas/openapi.json` is of no use to it. */
-const openApiType = "application/vnd.oai.openapi+json;version=3.0";
-
-const queries = ["q", "bbox", "ids", "type", "datetime", "limit", "offset"];
+const openApiType = "application/vnd.oai.openapi+json;version=3.1";
 const items = "collections/layers/items";
-
-function openApi(api: string): object {
-	const operation = (summary: string, place = "path", names: readonly string[] = []) => {
-		const required = place === "path";
-		const parameters = names.map((name) => ({ name, in: place, required, schema: { type: "string" } }));
-		return { get: { summary, parameters, responses: { 200: { description: summary } } } };
-	};
-	const paths = {
-		"/conformance": operation("What the API conforms to"),
-		"/collections": operation("The only collection"),
-		"/collections/layers": operation("The collection of layers"),
-		[`/${items}`]: operation("Layers that match a query", "query", queries),
-		[`/${items}/{smallkey}`]: operation("One layer", "path", ["smallkey"]),
-	};
-	const info = { title, description, version: "1.0.0" };
-	return { openapi: "3.0.3", info, servers: [{ url: api.slice(0, -1) }], paths };
-}
 
 const ogc = /^ogc(?:\/|$)/;
 const recordsPath = /^\/(?:collections|conformance|ogc)(?:[/?]|$)/;
 
 /** GET <base>/ogc/…, /conformance and /collections… (OGC API Records). */
-export function recordsRoutes(catalogue: Catalogue, search = createSearch()): OtherRoute[] {
+export function recordsRoutes(catalogue: Catalogue): OtherRoute[] {
+	const search = createSearch();
+
 	async function answer(question: Question): Promise<Reply> {
 		const [, below = "", query = ""] = /^\/([^?]*)(?:\?(.*))?$/s.exec(question.path) ?? [];
 		const part = below.replace(ogc, "").replace(/\/$/, "");
@@ -109,11 +91,8 @@ export function recordsRoutes(catalogue: Catalogue, search = createSearch()): Ot
 	async function answerItems(query: string, site: string, api: string, question: Question): Promise<Reply> {
 		const parsed = parseItemsQuery(query);
 		if ("code" in parsed) return problem(400, parsed);
-		const matches = await search(
-			async () => (await catalogue.entries.listed()).entries,
-			parsed,
-			question.client,
-		);
+		const load = async () => (await catalogue.entries.listed()).entries;
+		const matches = await search(load, parsed, question.client);
 		if (!matches) return problem(503, problemAt("", "busy"), { "Retry-After": "1" });
 		const { limit, offset, text } = parsed;
 		const features = matches.slice(offset, offset + limit).map((entry) => recordOf(entry, site));
@@ -131,19 +110,18 @@ export function recordsRoutes(catalogue: Catalogue, search = createSearch()): Ot
 	return [{ name: "records", bound, matches: (path) => recordsPath.test(path), answer }];
 }
 
-/** `GET /ogc`, `/ogc/api`, `/conformance`, `/collections` and `/collections/layers`; undefined for any other path. */
+/** `GET /ogc`, `/conformance`, `/collections` and `/collections/layers`; undefined for any other path. */
 function pageOf(part: string, site: string, api: string): object | undefined {
 	const self = json("self", `${api}collections/layers`);
 	const collection = { ...catalogOf([self, geoJson("items", api + items)]), crs: [crs84] };
 	const links = [
 		json("self", `${site}ogc`),
-		{ rel: "service-desc", type: openApiType, href: `${api}api` },
+		{ ...json("service-desc", `${site}schemas/openapi.json`), type: openApiType },
 		json("conformance", `${api}conformance`),
 		json("data", `${api}collections`),
 	];
 	const pages = new Map<string, object>([
 		["", { title, description, links }],
-		["api", openApi(api)],
 		["conformance", { conformsTo: conformance }],
 		["collections", { links: [json("self", `${api}collections`)], collections: [collection] }],
 		["collections/layers", collection],

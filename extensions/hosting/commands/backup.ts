@@ -18,6 +18,7 @@ const fetch =
 
 /** `main` is fetched first, and without force: git refuses a commit that does not follow. Then the copy is read back. */
 async function copyRepository(source: string, target: string): Promise<void> {
+	await mkdir(target, { recursive: true, mode: 0o700 });
 	const git = (...words: string[]) => runGit(target, words, { limitMs: 3_600_000 });
 	await git("init", "--quiet", "--bare", "--initial-branch=main");
 	// The source may belong to another user than root, who makes the backup.
@@ -27,36 +28,31 @@ async function copyRepository(source: string, target: string): Promise<void> {
 	await git("fsck", "--strict", "--no-dangling", "--no-progress");
 }
 
+const otherCommits =
+	"has commits that the source does not have, and stays as it is. Restore it (docs/operate.md), or name another folder";
+
 export const run = createRun("backup", async ({ read, environment, io }) => {
 	const [, name] = await read((line) => line.argument("<dir>", "the folder of the backup, on another disk"));
 	const { dataDir } = readConfiguration({ DATA_DIR: environment.DATA_DIR });
 	const folder = resolve(name);
-	const [source, target] = [resolve(repositoryPath(dataDir)), repositoryPath(folder)];
 	if (!relative(resolve(dataDir), folder).startsWith(".."))
 		throw new Error(`${folder}: must be outside ${dataDir}, on another disk`);
-	await gitText(source, ["rev-parse", "--verify", main]).catch(() => {
-		throw new WrongError(`${source}: there is nothing to back up; is its disk mounted?`);
-	});
+	const [source, target] = [resolve(repositoryPath(dataDir)), repositoryPath(folder)];
 	const [from, to] = [sendersPath(dataDir), sendersPath(folder)];
 	const [senders, before] = [await readTextIfThere(from), await readTextIfThere(to)];
 	if (senders !== null) parseSenders(senders, from);
 	else if (before !== null)
 		throw new WrongError(`${from}: is not there, and the backup in ${folder} has it: nothing was changed`);
-	await mkdir(target, { recursive: true, mode: 0o700 });
 	await copyRepository(source, target).catch(({ message }: Error) => {
-		const isOther = /rejected|non-fast-forward/.test(message);
-		throw new WrongError(
-			isOther
-				? `${folder}: the backup has commits that ${source} does not have, and stays as it is. Restore it (docs/operate.md), or name another folder`
-				: `${folder}: the backup failed: ${message}`,
-		);
+		const reason = /rejected|non-fast-forward/.test(message) ? otherCommits : `failed: ${message}`;
+		throw new WrongError(`${folder}: the backup ${reason}`);
 	});
 	if (senders !== null) {
 		const kept = `${to}.${io.now().toISOString().replaceAll(":", "")}`;
 		if (before !== null && before !== senders) await replaceFile(kept, before, 0o600);
 		await replaceFile(to, senders, 0o600);
 	}
-	const commit = await gitText(target, ["rev-parse", "--short=12", main]);
 	const rest = senders === null ? "no senders file: keep SENDERS, too" : "the senders";
+	const commit = await gitText(target, ["rev-parse", "--short=12", main]);
 	io.print(`${folder}: has the layers at commit ${commit}, and ${rest}; all was read back`);
 });

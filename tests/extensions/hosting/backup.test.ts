@@ -65,7 +65,7 @@ test("a source that was lost and began again leaves the backup as it is", async 
 	await exits(backUp(), 0);
 	await using other = await Local.open();
 	await writeFile(join(other.folder, "senders.json"), '{"publisher":"new"}');
-	await refused(/the backup has commits that \S+ does not have/, 1, other.folder);
+	await refused(/the backup has commits that the source does not have/, 1, other.folder);
 });
 
 test("a damaged source, or one whose senders file is gone, leaves the backup as it is", async () => {
