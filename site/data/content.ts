@@ -10,6 +10,7 @@ import { listCommits } from "../../store/git/commands/commits.ts";
 import { diffTree, listTree, type PathChange, readEntries } from "../../store/git/commands/tree.ts";
 import type { CatalogueOptions } from "../process/site-settings.ts";
 import {
+	type Entry,
 	type Manifest,
 	type OwnersOf,
 	parseChunk,
@@ -17,7 +18,7 @@ import {
 	type RecentChange,
 	recentPath,
 } from "./entries.ts";
-import { contentOf, contentOfEntry, entryOf, type KnownOfLayer, type LayerContent } from "./entry.ts";
+import { contentOf, entryOf, type KnownOfLayer } from "./entry.ts";
 import type { CatalogueContent, EarlierChunk } from "./files.ts";
 import { addLastChanges, readHistory, recentChanges } from "./history.ts";
 import { hashOf, readerOf, type UsableState } from "./output.ts";
@@ -75,7 +76,6 @@ async function contentAt(at: CommitAt, { options, thumbnails, before, read }: Re
 	const earlierEntries = (earlier?.chunks ?? []).flatMap((chunk) => chunk.entries);
 	const entries = new Map(earlierEntries.map((entry) => [entry.smallkey, entry]));
 	const make = (layer: CheckedLayer) => contentOf(layer, options.fragments);
-	// Whether the service of a sick layer had ever answered is only known from its files.
 	const recovered = earlierEntries.filter(({ smallkey, health: was }) => was && !health.has(smallkey));
 	const changed = earlier && [
 		...(await diffTree(repository, earlier.commit, commit, "layers")),
@@ -84,15 +84,15 @@ async function contentAt(at: CommitAt, { options, thumbnails, before, read }: Re
 	const layers = await readChanged(at, changed, read, make);
 	const served = [...layers].flatMap(([smallkey, content]) => (content ? smallkey : []));
 	const { last, changes, dateMs } = await historyAt(at, options.senderNames, earlier, entries, served);
-	const update = (content: LayerContent) => {
-		const { smallkey } = content.entry;
+	const update = (content: Entry) => {
+		const { smallkey } = content;
 		const thumbnail = thumbnails.get(smallkey)?.path;
 		entries.set(smallkey, entryOf(content, { ...last.get(smallkey), thumbnail }, health));
 	};
 	for (const [smallkey, entry] of entries) {
 		if (layers.has(smallkey)) continue;
 		const isSame = isDeepStrictEqual(entry.health ?? undefined, health.get(smallkey));
-		if (!isSame || last.get(smallkey) !== entry) update(contentOfEntry(entry));
+		if (!isSame || last.get(smallkey) !== entry) update(entry);
 	}
 	for (const [smallkey, content] of layers) {
 		if (content) update(content);
@@ -106,7 +106,7 @@ async function readChanged(
 	at: CommitAt,
 	changed: readonly PathChange[] | null,
 	read: ReadLayers,
-	make: (layer: CheckedLayer) => LayerContent,
+	make: (layer: CheckedLayer) => Entry,
 ) {
 	const paths = changed ?? (await listTree(at.repository, at.commit, "layers/"));
 	const unread = paths.filter(({ path }) => !read.has(parseLayerPath(path)?.smallkey ?? ""));

@@ -111,11 +111,6 @@ export interface KnownOfLayer {
 
 const maxDescriptionLength = 300;
 
-export interface LayerContent {
-	entry: Omit<Entry, "sender" | "changed" | "health" | "thumbnail">;
-	isChecked: boolean;
-}
-
 /**
  * A service's texts about a layer for the catalogue, without markup, and its bounds in degrees. Null or empty
  * where the service has none, or the description is of another service.
@@ -138,7 +133,8 @@ export function describedFor(
 	};
 }
 
-export function contentOf(layer: CheckedLayer, settings: FragmentSettings): LayerContent {
+/** What an entry has from the layer's files. Its health is null if its services have not answered yet. */
+export function contentOf(layer: CheckedLayer, settings: FragmentSettings): Entry {
 	const { smallkey, registration } = layer;
 	const factsIn = (lang: Lang) => layerFacts(lang, smallkey, registration, layer.description, settings);
 	const facts = { en: factsIn("en"), fr: factsIn("fr") };
@@ -161,7 +157,8 @@ export function contentOf(layer: CheckedLayer, settings: FragmentSettings): Laye
 		langs.filter((lang) => renderAt(target, facts[lang]) === null).map((lang) => `${target}/${lang}`),
 	);
 	const layers = inBoth(facts.en.entries.map(String), facts.fr.entries.map(String));
-	const entry = {
+	const isChecked = descriptions.en.isHarvested || descriptions.fr.isHarvested;
+	return {
 		smallkey,
 		type: kindOf(registration),
 		title: { en: titleIn("en"), fr: titleIn("fr") },
@@ -171,8 +168,8 @@ export function contentOf(layer: CheckedLayer, settings: FragmentSettings): Laye
 		...(layers.en.length > 0 && { layers }),
 		...(bounds && { bounds }),
 		...(unread.length > 0 && { unread }),
+		...(!isChecked && { health: null }),
 	};
-	return { entry, isChecked: descriptions.en.isHarvested || descriptions.fr.isHarvested };
 }
 
 /** `fr` is left out where it is the same. */
@@ -180,23 +177,18 @@ function inBoth<T extends string | string[]>(en: T, fr: T): { en: T; fr?: T } {
 	return { en, ...(`${fr}` !== `${en}` && { fr }) };
 }
 
-/** Of an entry that is not sick, or whose layer still is: then nothing depends on whether it was checked. */
-export function contentOfEntry(given: Entry): LayerContent {
-	const { sender: _, changed: __, health, thumbnail: ___, ...entry } = given;
-	return { entry, isChecked: health !== null };
-}
-
+/** @param content also an earlier entry, unless its layer is no longer sick: whether that was checked is only known from its files */
 export function entryOf(
-	{ entry, isChecked }: LayerContent,
+	{ sender: _, changed: __, thumbnail: ___, health: last, ...content }: Entry,
 	{ changed, sender, thumbnail }: KnownOfLayer,
-	health: Health,
+	sick: Health,
 ): Entry {
-	const sickness = health.get(entry.smallkey) ?? (isChecked ? undefined : null);
+	const health = sick.get(content.smallkey) ?? (last === null ? null : undefined);
 	return {
-		...entry,
+		...content,
 		...(sender && { sender }),
 		...(changed && { changed }),
-		...(sickness !== undefined && { health: sickness }),
+		...(health !== undefined && { health }),
 		...(thumbnail !== undefined && { thumbnail }),
 	};
 }

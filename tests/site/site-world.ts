@@ -7,15 +7,14 @@ import { layerFacts } from "../../registry/targets/facts.ts";
 import { renderAt, targetNames, targetPath } from "../../registry/targets/table.ts";
 import type { Entry } from "../../site/data/entries.ts";
 import { contentOf, entryOf } from "../../site/data/entry.ts";
-import { readGuidePages, renderGuide } from "../../site/data/guide/guide.ts";
 import type { CommitChanges } from "../../site/data/history.ts";
-import { buildSite, type SiteFiles } from "../../site/data/site.ts";
+import { buildPages, type SiteFiles } from "../../site/data/site.ts";
 import { pageHeaders } from "../../site/http/site-headers.ts";
 import { catalogueHtml, errorHtml } from "../../site/static/frame.ts";
 import type { SiteSettings } from "../../site/static/html.ts";
 import { Peer } from "../extensions/harvest/peer.ts";
 import { buildCatalogue } from "./data/entries.ts";
-import { plainSettings } from "./data/pages.ts";
+import { plainOptions, plainSettings } from "./data/pages.ts";
 
 export interface TestLayer {
 	smallkey: string;
@@ -30,12 +29,6 @@ const settings = { metadataUrl: "", catalogueUrl: "" };
 
 /** The page's own files and the guide: made once for all tests of a file. */
 let site: Promise<SiteFiles> | undefined;
-
-async function openSite(): Promise<SiteFiles> {
-	const { files, pages } = await buildSite(plainSettings);
-	const guide = renderGuide(readGuidePages(), pages);
-	return { files: new Map([...files, ...guide]), pages };
-}
 
 export class SiteWorld implements AsyncDisposable {
 	readonly files = new Map<string, string | Uint8Array>();
@@ -56,7 +49,7 @@ export class SiteWorld implements AsyncDisposable {
 		history: readonly CommitChanges[] = [],
 	): Promise<SiteWorld> {
 		const world = new SiteWorld(await Peer.open(), prefix);
-		site ??= openSite();
+		site ??= buildPages(plainOptions, true);
 		const { files, pages: plain } = await site;
 		const pages = { ...plain, site: { ...plainSettings, ...more } };
 		const owners = (smallkey: string) => (smallkey.startsWith("sick") ? ["@org/menders"] : []);

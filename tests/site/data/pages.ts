@@ -18,6 +18,8 @@ export const plainSettings: SiteSettings = {
 	hasLayerPages: true,
 };
 
+export const plainOptions = { site: plainSettings, publicUrl: "", look: { theme: "", signature: "" } };
+
 /** What pages of entries need, with names of assets that are none. */
 export const pageSettings: PageSettings = {
 	version: pagesVersion,
