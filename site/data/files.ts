@@ -152,8 +152,5 @@ export function changesFiles(
 	const files = new Map<string, string>();
 	if (changes.length === 0) return files;
 	const titles = new Map(Array.from(entries, ({ smallkey, title }) => [smallkey, title]));
-	return files.set(recentPath, recentText(changes)).set(
-		feedPath,
-		feedText(changes, (smallkey) => titles.get(smallkey), publicUrl),
-	);
+	return files.set(recentPath, recentText(changes)).set(feedPath, feedText(changes, titles, publicUrl));
 }

@@ -21,7 +21,7 @@ import { type PageSettings, pageSettingsPath, pagesVersion } from "../static/htm
 import { layerRenderers } from "../static/layer-page.ts";
 import { isListPage, renderListPage } from "../static/list-pages.ts";
 import { type Listed, listedEntries } from "../static/publishers.ts";
-import { answerErrorPage, answerMoved, noPage, noPageFile, type PageRoute, parsePage } from "./pages.ts";
+import { answerErrorPage, answerMoved, answerNoPage, type PageRoute, parsePage } from "./pages.ts";
 import { pageHeaders } from "./site-headers.ts";
 
 /** A chunk's file may be replaced after the manifest is read. */
@@ -122,8 +122,7 @@ export class Catalogue {
 			return answerTagged(headers, ifNoneMatch, () => result.body);
 		}
 		if (!pagePath.test(file)) return refuseFile();
-		const isPage = file !== noPageFile && file.endsWith(".html");
-		const isBuilding = isLive && isPage && (await this.settings()) === null;
+		const isBuilding = isLive && file.endsWith(".html") && (await this.settings()) === null;
 		return answerErrorPage(isBuilding ? "building" : "no-page", root);
 	}
 
@@ -164,7 +163,7 @@ export function catalogueRoutes(catalogue: Catalogue): OtherRoute[] {
 		const { path, basePath } = question;
 		const route = parsePage(path, basePath);
 		if (typeof route === "string") return answerMoved(route);
-		return catalogue.answer(route ?? noPage(path, basePath), question);
+		return route ? catalogue.answer(route, question) : answerNoPage(path, basePath);
 	};
 	return [
 		{ name: "page", bound, matches: (path) => parsePage(path, "") !== null, answer },

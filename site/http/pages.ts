@@ -82,12 +82,10 @@ export function answerErrorPage(kind: ErrorKind, root: string): Reply {
 /** An error page repeats the root, and a path may have thousands of folders. */
 const maxRootLength = 60;
 
-export const noPageFile = "404.html";
-
-export function noPage(target: string, basePath: string): PageRoute {
+export function answerNoPage(target: string, basePath: string): Reply {
 	const [path = ""] = target.slice(1).split("?", 1);
 	const root = rootFrom(path);
-	return { file: noPageFile, root: root.length > maxRootLength ? `${basePath}/` : root };
+	return answerErrorPage("no-page", root.length > maxRootLength ? `${basePath}/` : root);
 }
 
 export function answerMoved(location: string): Reply {

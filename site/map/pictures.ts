@@ -13,7 +13,7 @@ import { breakable, type Content, outside } from "../page/dom.ts";
 import { t } from "../page/page.ts";
 import { type PictureFacts, pictureRequest } from "../service/picture.ts";
 import type { Drawable } from "./drawable.ts";
-import { ask, orFailure, ServiceFailed } from "./service-request.ts";
+import { askBytes, orFailure, ServiceFailed } from "./service-request.ts";
 
 export function tileLayer(url: string): TileLayer<XYZ> {
 	const source = new XYZ({
@@ -104,8 +104,9 @@ export async function pictureInfo(
 	const name = t("service-answer");
 	if (infoType === "text/html")
 		return html`<iframe sandbox="" referrerpolicy="no-referrer" title=${name} src=${address}></iframe>`;
-	const text = await orFailure(ask(address));
-	if (text instanceof ServiceFailed) return html`<p class="bad">${text.message}</p>`;
+	const answer = await orFailure(askBytes(address));
+	if (answer instanceof ServiceFailed) return html`<p class="bad">${answer.message}</p>`;
+	const text = new TextDecoder().decode(answer.bytes);
 	if (text.trim() === "") return html`<p>${t("nothing-here")}</p>`;
 	const value = infoType === "application/json" ? tryJson(text) : null;
 	const shown = value === null ? text : JSON.stringify(value, null, 2);

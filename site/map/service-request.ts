@@ -39,11 +39,7 @@ export function blockedReason(address: string): ServiceFailed | null {
 	return isBlockedOn(location.href, url.href) ? new ServiceFailed(address, "not-secure") : null;
 }
 
-/** Reads UTF-8. @throws {ServiceFailed} */
-export async function ask(address: string, signal?: AbortSignal): Promise<string> {
-	return new TextDecoder().decode((await askBytes(address, signal)).bytes);
-}
-
+/** @throws {ServiceFailed} */
 export async function askBytes(
 	address: string,
 	signal?: AbortSignal,

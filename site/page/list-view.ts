@@ -131,7 +131,7 @@ export function openListView(left: string, signal: AbortSignal): View {
 		show({ hits: chosen.hits, state, words: new Set(match?.words), isComplete: wasComplete, serial });
 		if (isComplete)
 			whenIdle(() => {
-				catalogue.text.prepare();
+				catalogue.prepare();
 				void import("./layer-view.ts").catch(() => undefined);
 			});
 		refresh();

@@ -12,51 +12,6 @@ import { Selection } from "./select.ts";
 
 export type ToMatcher = { add: readonly Entry[] } | { serial: number; text: string };
 
-function createTextSearch() {
-	const entries: Entry[] = [];
-	/** Number of entries that the worker has. */
-	let sent = 0;
-	let worker: Worker | null = null;
-	let lastSerial = 0;
-
-	/** The first search need not wait for the index then. */
-	function prepare(): Worker {
-		worker ??= new Worker(workerAddress, { type: "module" });
-		const add = entries.slice(sent);
-		sent += add.length;
-		if (add.length > 0) worker.postMessage({ add } satisfies ToMatcher);
-		return worker;
-	}
-
-	function add(more: readonly Entry[]): void {
-		entries.push(...more);
-		if (worker) prepare();
-	}
-
-	/** Rejects if the worker cannot be loaded. Never settles if a newer search replaces this one. */
-	function match(text: string): Promise<Matches> {
-		const searching = prepare();
-		lastSerial += 1;
-		const serial = lastSerial;
-		return new Promise((resolve, reject) => {
-			searching.onmessage = ({ data }) => data.serial === serial && resolve(data);
-			searching.onerror = () => {
-				worker = null;
-				sent = 0;
-				reject();
-			};
-			searching.postMessage({ serial, text } satisfies ToMatcher);
-		});
-	}
-
-	function close(): void {
-		worker?.terminate();
-		worker = null;
-	}
-
-	return { add, match, prepare, close };
-}
-
 class CatalogueUnusable extends Error {}
 
 export function problemOf(error: unknown): string {
@@ -66,7 +21,11 @@ export function problemOf(error: unknown): string {
 class Catalogue {
 	readonly #controller = new AbortController();
 	readonly #reads = new Map<string, Promise<unknown>>();
-	readonly text = createTextSearch();
+	readonly #entries: Entry[] = [];
+	#worker: Worker | null = null;
+	/** Number of entries that the worker has. */
+	#sent = 0;
+	#lastSerial = 0;
 	readonly selection = new Selection(lang);
 	layers: number | null = null;
 	readonly problems: string[] = [];
@@ -79,7 +38,7 @@ class Catalogue {
 	close(): void {
 		this.onChange = () => undefined;
 		this.#controller.abort();
-		this.text.close();
+		this.#worker?.terminate();
 	}
 
 	load(): Promise<void> {
@@ -91,7 +50,8 @@ class Catalogue {
 				const entries = (await this.#chunk(chunk).catch(note)) ?? [];
 				if (entries.length === 0) return;
 				this.selection.add(entries);
-				this.text.add(entries);
+				this.#entries.push(...entries);
+				if (this.#worker) this.prepare();
 				this.onChange();
 			};
 			await Promise.all(chunks.map((_, chunk) => add(chunk)));
@@ -101,10 +61,29 @@ class Catalogue {
 		});
 	}
 
+	/** The first search need not wait for its index then. */
+	prepare(): Worker {
+		this.#worker ??= new Worker(workerAddress, { type: "module" });
+		const add = this.#entries.slice(this.#sent);
+		this.#sent += add.length;
+		if (add.length > 0) this.#worker.postMessage({ add } satisfies ToMatcher);
+		return this.#worker;
+	}
+
+	/** Never settles if a newer search replaces this one. Nothing matches if the worker cannot be loaded. */
 	match(text: string): Promise<Matches> {
-		return this.text.match(text).catch(() => {
-			this.problems.push(t("site-silent"));
-			return { ids: [], words: [] };
+		const worker = this.prepare();
+		this.#lastSerial += 1;
+		const serial = this.#lastSerial;
+		return new Promise((resolve) => {
+			worker.onmessage = ({ data }) => data.serial === serial && resolve(data);
+			worker.onerror = () => {
+				this.#worker = null;
+				this.#sent = 0;
+				this.problems.push(t("site-silent"));
+				resolve({ ids: [], words: [] });
+			};
+			worker.postMessage({ serial, text } satisfies ToMatcher);
 		});
 	}
 

@@ -6,18 +6,18 @@ import { type Html, html } from "./html.ts";
 
 const maxFeedEntries = 100;
 
-type TitleOf = (smallkey: string) => Entry["title"] | undefined;
+type Titles = ReadonlyMap<string, Entry["title"]>;
 
 /**
  * Atom (RFC 4287). The ids are made from the commits, so they are the same on every host.
  * @param changes newest first, at least one
  * @param publicUrl with a slash at its end, or empty
  */
-export function feedText(changes: readonly RecentChange[], titleOf: TitleOf, publicUrl: string): string {
+export function feedText(changes: readonly RecentChange[], titles: Titles, publicUrl: string): string {
 	const self = publicUrl && html`<link rel="self" href="${publicUrl}${feedPath}"/>\n`;
-	const entries = changes.slice(0, maxFeedEntries).map((change) => {
-		return entryXml(change, publicUrl || "../", titleOf);
-	});
+	const entries = changes
+		.slice(0, maxFeedEntries)
+		.map((change) => entryXml(change, publicUrl || "../", titles));
 	return html`<?xml version="1.0" encoding="utf-8"?>
 <feed xmlns="http://www.w3.org/2005/Atom">
 <id>urn:x-layer-changes</id>
@@ -28,7 +28,7 @@ ${self}${entries}</feed>
 `.text;
 }
 
-function entryXml({ commit, date, what }: RecentChange, root: string, titleOf: TitleOf): Html {
+function entryXml({ commit, date, what }: RecentChange, root: string, titles: Titles): Html {
 	const layer = "many" in what ? null : what;
 	const placeOf = (lang: Lang) => {
 		return layer ? `${lang}/?layer=${encodeURIComponent(layer.smallkey)}` : `${lang}/?sort=changed`;
@@ -36,7 +36,7 @@ function entryXml({ commit, date, what }: RecentChange, root: string, titleOf: T
 	const title =
 		"many" in what
 			? inBoth("layers-changed", String(what.many))
-			: `${titlesIn(what.smallkey, titleOf(what.smallkey))}: ${inBoth(`kind-${what.kind}`).toLowerCase()}`;
+			: `${titlesIn(what.smallkey, titles.get(what.smallkey))}: ${inBoth(`kind-${what.kind}`).toLowerCase()}`;
 	const links = langs.map((lang, at) => {
 		const rel = at > 0 && html` rel="alternate"`;
 		return html`<link${rel} href="${root}${placeOf(lang)}" hreflang="${lang}"/>\n`;

@@ -45,7 +45,7 @@ const maxChanges = 50;
 
 function publisherHtml(lang: Lang, slug: string, layers: readonly Entry[], data: ListData): string {
 	const { settings } = data;
-	const { t, plural, typeText } = textsIn[lang];
+	const { t, typeText } = textsIn[lang];
 	const name = namesOf(layers, lang);
 	const columns = [
 		[t("smallkey"), ({ smallkey }: Entry) => html`<code>${smallkey}</code>`],
@@ -53,18 +53,10 @@ function publisherHtml(lang: Lang, slug: string, layers: readonly Entry[], data:
 		[t("health"), (entry: Entry) => healthCell(lang, entry, settings)],
 		[t("last-change"), ({ changed }: Entry) => dayHtml(changed?.date)],
 	] as const;
-	const sick = layers.filter(isSick);
-	const sorted = [
-		...byTitle(sick, lang),
-		...byTitle(
-			layers.filter((entry) => !isSick(entry)),
-			lang,
-		),
-	];
+	const sickFirst = byTitle(layers, lang).sort((a, b) => Number(isSick(b)) - Number(isSick(a)));
 	const recent = data.changes.filter(
 		({ what }) => "smallkey" in what && slugOf(data.entryOf(what.smallkey) ?? {}) === slug,
 	);
-	const facts = [plural(layers.length, "layer-count"), sick.length > 0 && t("with-problem", sick.length)];
 	return frameHtml(settings, {
 		lang,
 		root,
@@ -72,23 +64,28 @@ function publisherHtml(lang: Lang, slug: string, layers: readonly Entry[], data:
 		className: "tables",
 		other: root + publisherAddress(otherLang[lang], slug),
 		content: html`<h1>${name}</h1>
-<p>${facts.filter(Boolean).join(", ")}.</p>
+<p>${countText(lang, layers)}.</p>
 <p class="links"><a href="${root}${publisherTable(slug)}" download>${t("table-csv")}</a> <a href="${root}${pageFolder(lang, "publisher")}">${t("all-publishers")}</a></p>
 <h2>${t("layers")}</h2>
-${layerTable(lang, sorted, columns, settings)}
+${layerTable(lang, sickFirst, columns, settings)}
 <h2>${t("changes")}</h2>
 ${recent.length === 0 ? html`<p>${t("no-changes")}</p>` : changeList(lang, recent.slice(0, maxChanges), data, true)}`,
 	});
 }
 
-function publishersHtml(lang: Lang, { publishers, settings }: ListData): string {
+function countText(lang: Lang, layers: readonly Entry[]): string {
 	const { t, plural } = textsIn[lang];
+	const sick = layers.filter(isSick).length;
+	return plural(layers.length, "layer-count") + (sick > 0 ? `, ${t("with-problem", sick)}` : "");
+}
+
+function publishersHtml(lang: Lang, { publishers, settings }: ListData): string {
+	const { t } = textsIn[lang];
 	const all = [...publishers].map(([slug, layers]) => ({ slug, layers, name: namesOf(layers, lang) }));
 	const sorted = all.sort((a, b) => b.layers.length - a.layers.length || (a.name < b.name ? -1 : 1));
 	const rows = sorted.map(({ slug, layers, name }) => {
-		const sick = layers.filter(isSick).length;
-		const facts = plural(layers.length, "layer-count") + (sick > 0 ? `, ${t("with-problem", sick)}` : "");
-		return html`<li><a href="${root}${publisherAddress(lang, slug)}">${name}</a> <span>${facts}</span></li>\n`;
+		const address = root + publisherAddress(lang, slug);
+		return html`<li><a href="${address}">${name}</a> <span>${countText(lang, layers)}</span></li>\n`;
 	});
 	return frameHtml(settings, {
 		lang,

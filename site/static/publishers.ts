@@ -91,27 +91,19 @@ export interface ListData extends Listed {
 export function listedEntries(entries: readonly Entry[]) {
 	const bySmallkey = new Map(entries.map((entry) => [entry.smallkey, entry]));
 	const pages: Partial<Record<Lang, Entry[][]>> = {};
+	/** By slug; without the layers that have no public name. */
+	const publishers = groupBy(entries, (entry) => slugOf(entry) ?? "");
+	publishers.delete("");
 	return {
 		entries,
 		entryOf: (smallkey: string) => bySmallkey.get(smallkey),
-		/** By slug. */
-		publishers: publishersOf(entries),
+		publishers,
 		/** Of the plain list. */
 		pagesIn: (lang: Lang) => {
 			pages[lang] ??= pagesOf(byTitle(entries, lang));
 			return pages[lang];
 		},
 	};
-}
-
-/** Layers without a public name are left out. */
-function publishersOf(entries: readonly Entry[]) {
-	const publishers = new Map<string, Entry[]>();
-	for (const layers of groupBy(entries, (entry) => senderOf(entry, "en")).values()) {
-		const slug = slugOf(layers[0] ?? {});
-		if (slug !== null) publishers.set(slug, [...(publishers.get(slug) ?? []), ...layers]);
-	}
-	return publishers;
 }
 
 export function namesOf(layers: readonly Entry[], lang: Lang): string {
