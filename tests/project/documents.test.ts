@@ -106,25 +106,6 @@ test("the reading list of README is at most 20 files and 3,000 lines", () => {
 	assert.ok(lines <= 3_000, String(lines));
 });
 
-const limits: [page: string, words: string, name: string][] = [
-	["docs/publish.md", "`errors` has the first {0} problems", "maxProblems"],
-	["docs/moving.md", "If {0} layers in a row cannot be read", "maxFailures"],
-	["docs/review.md", "Over {0} layers get a table", "maxDetailed"],
-	["docs/review.md", "squash over {0} commits", "maxListedCommits"],
-	["docs/catalogue.md", "a commit of over {0} layers", "maxListedLayers"],
-	["docs/repair.md", "at most the first {0} of each list", "maxListed"],
-];
-
-test("the limits that pages name are those of the code", () => {
-	const code = readAll("{extensions,registry,site}/**/*.ts");
-	for (const [page, words, name] of limits) {
-		const [before = "", after = ""] = words.split("{0}");
-		const text = pages.get(page)?.replace(/\s+/g, " ") ?? "";
-		const limit = text.split(before)[1]?.split(after)[0];
-		assert.match(code, new RegExp(`\\b${name} = ${limit};`), `${page}: ${words}`);
-	}
-});
-
 test("the README of each extension names its settings, its commands and its pages", () => {
 	for (const { name, settings, commands = [] } of extensions) {
 		const text = read(join("extensions", name, "README.md"));

@@ -65,24 +65,15 @@ test("a receipt names where a registration is followed: time and commit", async 
 test("of an odd date what is shown is not before its parent, nor after now", async ({ local }) => {
 	await local.put("dated");
 	const { registered: first } = await statusOf(local, "dated");
-	const hours = (count: number) => Date.now() + count * 3_600_000;
-	for (const [timeMs, at] of [
-		[Date.parse("2001-01-01"), first],
-		[hours(24 * 365), first],
-		[0, first],
-		[hours(12), null],
-		[Date.parse("2001-01-01"), null],
-	] as const) {
+	for (const timeMs of [Date.UTC(2001), Date.now() + 365 * 86_400_000]) {
 		const who = `Ann <ann@example.org> ${Math.floor(timeMs / 1_000)} +0000`;
-		const edits = [{ path: layerPath("dated"), text: wms(`at ${timeMs} ${at}`) }];
+		const edits = [{ path: layerPath("dated"), text: wms(`at ${timeMs}`) }];
 		const change = { author: who, committer: who, message: "dated\n", edits };
 		const commit = await importCommit(local.repository, await local.git("rev-parse", "main"), change);
 		await local.git("update-ref", "refs/heads/main", commit);
 		await eventually(() => local.store.tip === commit);
-		const status = await statusOf(local, "dated");
-		assert.is(status.commit, commit);
-		if (at) assert.is(status.registered, at);
-		assert.ok(status.registered >= first && Date.parse(status.registered) <= Date.now(), status.registered);
+		const { commit: shown, registered } = await statusOf(local, "dated");
+		assert.equal([shown, registered], [commit, first]);
 	}
 });
 

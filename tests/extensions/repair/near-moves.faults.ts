@@ -139,10 +139,6 @@ const siblings = [
 			"nothing",
 			{ registered: featureAt("en/Air/MapServer/3"), before: A("en/Air: stations | fr/Air: stations") },
 		],
-		"a layer became empty, and a new namesake has the features": [
-			A("Air: stations(features=0), stations#5"),
-			perhaps("Air/MapServer/5"),
-		],
 	}),
 	...movesOf(fires2025, {
 		"a service gets the name of a new year": [A("Fire_2026: stations"), perhaps("Fire_2026/MapServer/3")],

@@ -4,7 +4,7 @@ import { test } from "../../helpers/suite.ts";
 import { readAsFgpv } from "../../viewer/fgpv.ts";
 import { readAsGeoview } from "../../viewer/geoview.ts";
 import { featureAt } from "../../viewer/viewer.ts";
-import { describedAt, featureServer, mapServer, renderAt, renderText, wmsWith } from "./samples.ts";
+import { describedAt, featureServer, mapServer, renderAt, wmsWith } from "./samples.ts";
 
 test("types that FGPV does not know are left out", () => {
 	const nodeWith = (feature_info_type: string, legend_format: string) =>
@@ -48,16 +48,6 @@ test("a query of a MapServer's address stays with the service", () => {
 	assert.is(urlOf("/"), service);
 	const other = renderAt(v2, featureAt("https://host.example/proxy?to=/MapServer/3")).layers[0];
 	assert.is(other.layerType, "esriFeature");
-});
-
-test("what only selects the form of an answer is left out of a FeatureServer's address", () => {
-	const urlOf = (end: string) => renderAt(v2, featureAt(featureServer + end)).layers[0].url;
-	for (const end of ["?", "?f=json", "?F=pjson&callback=x", "#part", "?f=json#part"])
-		assert.is(urlOf(end), featureServer);
-	for (const end of ["?token=1", "?f=json&token=1", "?token=1&f=json"]) {
-		const text = renderText(v2, featureAt(featureServer + end));
-		assert.is(JSON.parse(text ?? "").layers[0].url, `${featureServer}?token=1`);
-	}
 });
 
 test("an operator with FGPV only may have the whole address of a MapServer's layer", () => {

@@ -56,8 +56,6 @@ test("a batch with problems names each of them, and stores nothing", async () =>
 		"link.json: must be a plain file",
 		/\n6 problems; nothing was written\n$/,
 	]);
-	const twin = await batch({ "ONE.json": wmsFile("a"), "four.json": wmsFile("a") });
-	await warns(register([twin]), 1, "ONE differs only in case from one");
 	const lock = await lockFolder(dataDir);
 	await warns(register([await batch({ "seven.json": wmsFile("a") })]), 2, "another process works in");
 	await lock.release();

@@ -4,8 +4,8 @@ import * as assert from "uvu/assert";
 import { buildOutput } from "../../../site/build/output.ts";
 import { filesBelow } from "../../../store/files/files.ts";
 import { wms } from "../../helpers/handlers.ts";
-import { prints, runScript, warns } from "../../helpers/process.ts";
-import { freshSuite, Repository, writeFiles } from "../../helpers/world.ts";
+import { prints, runScript } from "../../helpers/process.ts";
+import { freshSuite, Repository } from "../../helpers/world.ts";
 
 const test = freshSuite("the output of a build", (use) => {
 	const repository = use(new Repository({ "layers/ab/abc.json": wms("rivers") }));
@@ -57,15 +57,6 @@ test("a folder with uncommitted changes is rendered again once a file differs, a
 	const { written, problems } = await built();
 	assert.is(written, null);
 	assert.match(problems.join(), "layers/cd/cde.json");
-});
-
-test("a broken registration and a foreign folder are refused, and nothing is written", async ({ folder }) => {
-	const out = join(folder, "foreign");
-	writeFiles(folder, { "layers/ab/abd.json": "{}" });
-	await warns(build(folder, out), 1, /layers\/ab\/abd\.json: .*is missing/);
-	writeFiles(folder, { "layers/ab/abd.json": null, "foreign/thesis.txt": "mine" });
-	await warns(build(folder, out), 2, /thesis\.txt is from no build/);
-	assert.equal(filesBelow(out), ["thesis.txt"]);
 });
 
 test("a build writes the page, the index, the list and every fragment, and nothing again that is the same", async ({
