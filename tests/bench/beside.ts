@@ -29,19 +29,17 @@ export function rowsBeside(address: string): Row[] {
 	const { BESIDE_SENDER: sender, BESIDE_SECRET: secret } = process.env;
 	if (!sender || !secret) throw new Error("--beside: set BESIDE_SENDER and BESIDE_SECRET");
 	const theirs: Target = { url: address.replace(/\/$/, ""), sender, secret };
-	const keysOf = (world: World) => world.layers.map((_, index) => `beside-${index}`);
+	const keysOf = ({ count }: World) => Array.from({ length: count }, (_, index) => `beside-${index}`);
 
 	let orders = 0;
 	/** Sends the first layers with a new name. */
-	const write = (service: Target, world: World, maps: string, count: number, several: number) => {
+	const write = (service: Target, keys: string[], maps: string, several: number) => {
 		orders += 1;
-		const puts = keysOf(world)
-			.slice(0, count)
-			.map((key, index): Put => {
-				const service_url = `${maps}/MapServer/${index % 9}`;
-				const node = { service_url, service_type: "esriFeature", service_name: `Layer in order ${orders}` };
-				return [`/v2/register/${key}`, JSON.stringify({ version: "2.0", en: node, fr: node })];
-			});
+		const puts = keys.map((key, index): Put => {
+			const service_url = `${maps}/MapServer/${index % 9}`;
+			const node = { service_url, service_type: "esriFeature", service_name: `Layer in order ${orders}` };
+			return [`/v2/register/${key}`, JSON.stringify({ version: "2.0", en: node, fr: node })];
+		});
 		return publish(service, puts, several);
 	};
 
@@ -52,39 +50,40 @@ export function rowsBeside(address: string): Row[] {
 			world.endLater(() => maps[Symbol.asyncDispose]());
 			const ours = await world.start(world.path("beside"), { HARVEST: "on", HARVEST_ALLOW_PRIVATE: "on" });
 			for (const service of [ours, theirs])
-				await write(service, world, `${maps.origin}/0`, world.count, publishers);
+				await write(service, keysOf(world), `${maps.origin}/0`, publishers);
 			return { ours, maps: maps.origin };
 		});
 
-	type Measure = (service: Target, world: World, maps: string) => Promise<number>;
+	type Measure = (service: Target, keys: string[], maps: string, world: World) => Promise<number>;
 	const row = (name: string, what: string, unit: Row["unit"], measure: Measure): Row => ({
 		...{ name, what, unit, reference: "the other service" },
 		measure: async (world) => {
 			const { ours, maps } = await open(world);
-			return [await measure(ours, world, maps), await measure(theirs, world, maps)];
+			const of = (service: Target) => measure(service, keysOf(world), maps, world);
+			return [await of(ours), await of(theirs)];
 		},
 	});
 	const docs = ({ url }: Target) => `${url}/v2/docs/en/`;
 
 	return [
 		row("docs", "`docs`, one key", "requests/s", (service) => wrk(`${docs(service)}beside-0`)),
-		row("docs-10", "`docs`, each time 10 other keys", "requests/s", (service, world) =>
-			wrkLists(world.path("lists.lua"), docs(service), keysOf(world), 10),
+		row("docs-10", "`docs`, each time 10 other keys", "requests/s", (service, keys, _, world) =>
+			wrkLists(world.path("lists.lua"), docs(service), keys, 10),
 		),
 		...[0, 300].flatMap((ms) => [
 			row(
 				`put-alone-${ms}`,
 				`one PUT alone, p50; a map service that answers after ${ms} ms`,
 				"ms",
-				async (service, world, maps) =>
-					median((await write(service, world, `${maps}/${ms}`, 30, 1)).milliseconds),
+				async (service, keys, maps) =>
+					median((await write(service, keys.slice(0, 30), `${maps}/${ms}`, 1)).milliseconds),
 			),
 			row(
 				`puts-${ms}`,
 				`PUTs of ${publishers} publishers; after ${ms} ms`,
 				"changes/s",
-				async (service, world, maps) => {
-					const sent = await write(service, world, `${maps}/${ms}`, 80, publishers);
+				async (service, keys, maps) => {
+					const sent = await write(service, keys.slice(0, 80), `${maps}/${ms}`, publishers);
 					return sent.milliseconds.length / sent.seconds;
 				},
 			),

@@ -59,8 +59,7 @@ async function commit(world: World, repository: string, index: number): Promise<
 async function startBare(world: World, url: string): Promise<string> {
 	const bare = fork("tests/bench/bare-server.ts", [url], { cwd: root, execArgv: ["--import", "tsx"] });
 	world.endLater(() => bare.kill());
-	const [origin] = (await once(bare, "message")) as [string];
-	return origin;
+	return (await once(bare, "message"))[0];
 }
 
 /** Starts nginx, as deploy/nginx.conf sets it up, on the files of the service. @returns its address */
@@ -73,23 +72,23 @@ async function startNginx(world: World): Promise<string> {
 
 /** A row about reads of `count` keys at once, beside a bare server or nginx. */
 function reads(name: string, count: number, goal: string, start = startBare): Row {
+	const isOne = count === 1;
 	return {
 		name,
-		what: count === 1 ? "`doc`, one fragment" : `\`docs\`, each time ${count} other keys`,
+		what: isOne ? "`doc`, one fragment" : `\`docs\`, each time ${count} other keys`,
 		reference: start === startBare ? "bare `node:http`" : "nginx with the same files",
 		goal,
 		unit: "requests/s",
 		measure: async (world) => {
 			const { url } = (await pushed(world)).service;
-			const path = `/v0.9/${count === 1 ? "doc" : "docs"}/en/`;
+			const path = `/v0.9/${isOne ? "doc" : "docs"}/en/`;
 			const list = path + world.smallkeys.slice(0, count);
 			const reference = (await start(world, url + list)) + list;
 			const ours = () =>
-				count === 1
-					? wrk(url + list)
-					: wrkLists(world.path(`${name}.lua`), url + path, world.smallkeys, count);
+				isOne ? wrk(url + list) : wrkLists(world.path(`${name}.lua`), url + path, world.smallkeys, count);
 			// Warms both servers up.
-			for (const warm of [ours, () => wrk(reference)]) await warm();
+			await ours();
+			await wrk(reference);
 			return [await ours(), await wrk(reference)];
 		},
 	};

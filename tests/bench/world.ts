@@ -82,22 +82,15 @@ function layerAt(index: number): { smallkey: string; registration: Registration1
 	// Multiplication by this prime (Knuth) spreads the smallkeys over the folders.
 	const smallkey = `${(Math.imul(index, 2_654_435_761) >>> 0).toString(36)}-${index}`;
 	const isWms = index % 10 < 7;
-	const entry = (lang: string, service_name: string) => {
-		const place = `${smallkey}_${lang}`;
-		return isWms
-			? {
-					service_url: `https://maps${index % 97}.example.ca/wms/${place}`,
-					layer: `layer_${index}`,
-					service_name,
-				}
-			: {
-					service_url: `https://gis${index % 89}.example.ca/arcgis/${place}/MapServer/${index % 9}`,
-					service_name,
-				};
-	};
+	const entry = (lang: string, service_name: string) => ({
+		service_url: isWms
+			? `https://maps${index % 97}.example.ca/wms/${smallkey}_${lang}`
+			: `https://gis${index % 89}.example.ca/arcgis/${smallkey}_${lang}/MapServer/${index % 9}`,
+		...(isWms && { layer: `layer_${index}` }),
+		service_name,
+	});
 	const [en, fr] = [entry("en", `Layer ${index} of Canada`), entry("fr", `Couche ${index} du Canada, été`)];
-	const registration = { version: "1.0.0", payload_type: isWms ? "wms" : "feature", en, fr } as Registration1;
-	return { smallkey, registration };
+	return { smallkey, registration: { version: "1.0.0", payload_type: isWms ? "wms" : "feature", en, fr } };
 }
 
 /** The registration with another English name. */
@@ -122,17 +115,18 @@ export type Put = [path: string, body: string];
  */
 export async function publish({ url, ...signer }: Target, puts: Put[], publishers: number) {
 	const milliseconds: number[] = [];
+	// All publishers take their payloads from the same iterator. Each signs as it sends.
 	const waiting = puts.values();
 	const sendAll = async () => {
-		// All publishers take their payloads from the same iterator. Each signs as it sends.
 		for (const [path, body] of waiting) {
 			const address = new URL(url + path);
 			const request = await signed(address.pathname, body, signer);
-			const start = performance.now();
-			const answer = await fetch(address, request);
-			const receipt = await answer.text();
-			if (answer.status !== 201) throw new Error(`${path}: ${answer.status} ${receipt}`);
-			milliseconds.push(performance.now() - start);
+			const taken = await secondsOf(async () => {
+				const answer = await fetch(address, request);
+				const receipt = await answer.text();
+				if (answer.status !== 201) throw new Error(`${path}: ${answer.status} ${receipt}`);
+			});
+			milliseconds.push(taken * 1_000);
 		}
 	};
 	const seconds = await secondsOf(() => Promise.all(Array.from({ length: publishers }, sendAll)));
@@ -185,11 +179,14 @@ export class World {
 			const checkout = this.path("checkout");
 			for (const { smallkey, registration } of this.layers)
 				writeFiles(checkout, { [layerPath(smallkey)]: canonicalText(registration) });
-			await this.git(checkout, "init", "-q", "-b", "main");
-			await this.git(checkout, "commit", "-q", "--allow-empty", "-m", "first");
-			await this.git(checkout, "add", "layers");
-			await this.git(checkout, "commit", "-q", "-m", "layers");
-			await this.git(checkout, "gc", "-q");
+			for (const line of [
+				"init -q -b main",
+				"commit -q --allow-empty -m first",
+				"add layers",
+				"commit -q -m layers",
+				"gc -q",
+			])
+				await this.git(checkout, ...line.split(" "));
 			return checkout;
 		});
 	}
@@ -210,13 +207,16 @@ export class World {
 		return { url: server.url, pid: server.pid, stop, dataDir, sender, secret };
 	}
 
-	/** PUTs of the first layers. The keys are the same each time, so that their number does not grow; the payloads are new. */
+	/** PUTs of the first layers: of the same keys each time, with new payloads. */
 	puts(count: number): Put[] {
 		this.#orders += 1;
-		return this.layers.slice(0, count).map(({ smallkey, registration }) => {
-			const name = `Published in order ${this.#orders}.`;
-			return [`/register/${smallkey}`, JSON.stringify(renamed(registration, name))];
-		});
+		const name = `Published in order ${this.#orders}.`;
+		return this.layers
+			.slice(0, count)
+			.map(({ smallkey, registration }) => [
+				`/register/${smallkey}`,
+				JSON.stringify(renamed(registration, name)),
+			]);
 	}
 
 	/** A service without layers that all layers are pushed into, and what was measured meanwhile and during PUTs after it. */
@@ -228,34 +228,35 @@ export class World {
 			await run("git", ["init", "-q", "--bare", "-b", "main", repository]);
 			await this.git(checkout, "push", "-q", repository, "HEAD~1:refs/heads/main");
 			const service = await this.start(dataDir);
-			const last = this.smallkeys.toSorted().at(-1);
-			const measured = { service, seconds: 0, delayMs: 0, megabytes: 0, fragments: 0 };
+			const last = `${service.url}/v0.9/doc/en/${this.smallkeys.toSorted().at(-1)}`;
+			let [seconds, delayMs] = [0, 0];
 			/** Reads until the last layer is served, and notes the longest time of a read. */
 			const readUntilServed = async () => {
 				for (let status = 404; status !== 200; await sleep(5)) {
-					const start = performance.now();
-					const answer = await fetch(`${service.url}/v0.9/doc/en/${last}`);
-					await answer.arrayBuffer();
-					({ status } = answer);
-					measured.delayMs = Math.max(measured.delayMs, performance.now() - start);
+					const taken = await secondsOf(async () => {
+						const answer = await fetch(last);
+						await answer.arrayBuffer();
+						({ status } = answer);
+					});
+					delayMs = Math.max(delayMs, taken * 1_000);
 				}
 			};
-			await fetch(`${service.url}/v0.9/doc/en/${last}`);
+			await fetch(last);
 			await run("sync", []);
-			measured.megabytes = await maxMegabytes(service.pid, async () => {
+			const megabytes = await maxMegabytes(service.pid, async () => {
 				const reading = readUntilServed();
 				await this.git(checkout, "push", "-q", repository, "main");
-				measured.seconds = await secondsOf(() => reading);
+				seconds = await secondsOf(() => reading);
 				const tip = (await this.git(checkout, "rev-parse", "main")).trim();
 				await eventually(() => readIfThere(join(dataDir, "dist/index/index.json")).includes(tip));
 				// Ready once all files are written; meanwhile, writing them takes the time of later rows.
 				await eventually(async () => (await fetch(`${service.url}/readyz`)).ok);
-				const fragments = join(dataDir, "dist/v0.9/doc");
-				for (const name of filesBelow(fragments))
-					measured.fragments += statSync(join(fragments, name)).size / 1_000_000;
 				await publish(service, this.puts(puts), 32);
 			});
-			return measured;
+			const folder = join(dataDir, "dist/v0.9/doc");
+			const sizes = filesBelow(folder).map((name) => statSync(join(folder, name)).size);
+			const fragments = sizes.reduce((sum, size) => sum + size, 0) / 1_000_000;
+			return { service, seconds, delayMs, megabytes, fragments };
 		});
 	}
 }
