@@ -17,7 +17,6 @@ export interface Fault {
 	path: RegExp;
 	/** With the question mark. */
 	query?: RegExp;
-	body?: (text: string) => boolean;
 	times: number;
 	effect: Effect;
 }
@@ -36,11 +35,10 @@ export async function startFaultProxy(target: string) {
 		serve(request, response).catch((error: unknown) => response.writeHead(599).end(String(error)));
 	});
 
-	function nextEffect(method: string, path: string, query: string, body: Buffer): Effect | null {
-		const index = faults.findIndex((fault) => {
-			const fits = fault.method === method && fault.path.test(path) && (fault.query?.test(query) ?? true);
-			return fits && (fault.body?.(body.toString("utf8")) ?? true);
-		});
+	function nextEffect(method: string, path: string, query: string): Effect | null {
+		const index = faults.findIndex(
+			(fault) => fault.method === method && fault.path.test(path) && (fault.query?.test(query) ?? true),
+		);
 		const fault = faults[index];
 		if (!fault) return null;
 		fault.times -= 1;
@@ -56,7 +54,7 @@ export async function startFaultProxy(target: string) {
 		requests.push(`${method} ${path}`);
 		if (proxy.latencyMs > 0) await new Promise((resolve) => setTimeout(resolve, proxy.latencyMs));
 		const body = Buffer.concat(chunks);
-		const effect = nextEffect(method, path, url.slice(url.split("?")[0]?.length), body);
+		const effect = nextEffect(method, path, url.slice(url.split("?")[0]?.length));
 		if (effect?.kind === "silence") return giveUp(request);
 		if (effect?.kind === "answer") {
 			const { status, headers = {}, message = "a fault of the test" } = effect;

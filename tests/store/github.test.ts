@@ -48,7 +48,7 @@ function fault(
 	path: RegExp,
 	effect: Effect,
 	times = 1_000,
-	more: Pick<Fault, "query" | "body"> = {},
+	more: Pick<Fault, "query"> = {},
 ): void {
 	proxy.faults.push({ method, path, times, effect, ...more });
 }

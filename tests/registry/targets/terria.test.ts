@@ -3,7 +3,7 @@ import type { LangNode } from "../../../registry/registration.ts";
 import { terria } from "../../../registry/targets/terria.ts";
 import { test } from "../../helpers/suite.ts";
 import { featureAt } from "../../viewer/viewer.ts";
-import { featureServer, mapServer, renderAt, version2 } from "./samples.ts";
+import { featureServer, mapServer, metadata, renderAt, version2, wmsWith } from "./samples.ts";
 
 const service = "https://host.example/arcgis/rest/services/a";
 
@@ -16,6 +16,14 @@ function memberOf(registration: Parameters<typeof renderAt>[1]) {
 	assert.is(id, "rcs.k.en");
 	return member;
 }
+
+test("metadata is info of a member", () => {
+	const info = [metadata.metadata_url, metadata.catalogue_url].map((content) => ({
+		name: "Metadata",
+		content,
+	}));
+	assert.equal(memberOf(wmsWith({ metadata })).info, info);
+});
 
 test("a feature layer of a FeatureServer has its whole address, and one of a MapServer its number in the service", () => {
 	const url = featureServer;

@@ -12,7 +12,6 @@ test("a named file is checked for its content, and in layers for its place", asy
 	const url = "https://h.example/wms?map=a";
 	const files: [name: string, text: string, code: number, count: string, line: string][] = [
 		["my layer.txt", wmsFile("a"), 0, "0 problems", "Checking 1 named file"],
-		["layers/xy/abc.json", wmsFile("a"), 1, "1 problem", "layers/xy/abc.json: must be at layers/ab/abc.json"],
 		["a.json", "{}", 1, "4 problems", "/version: is missing"],
 		["a.json", wmsFile("a", url), 0, "0 problems, 3 warnings", "a.json: /en/service_url: has a query"],
 		[

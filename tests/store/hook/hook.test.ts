@@ -75,6 +75,11 @@ const two = "layers/tw/two.json";
 const taken = "is a name that git or the service may take for another branch";
 
 const refused: [title: string, craft: Craft, text: string][] = [
+	[
+		"a key in other case",
+		commits({ "layers/on/ONE.json": wms("two") }),
+		"ONE differs only in case from one, registered, under review or of the same change",
+	],
 	["a link to a file of the machine", entry(two, "120000", "/etc/passwd"), "must be a plain file"],
 	["a name that is not UTF-8", entry(Buffer.of(0xff), "100644"), "must have a name of visible characters"],
 	[
