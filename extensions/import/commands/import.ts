@@ -115,31 +115,25 @@ type SenderEntries = Parameters<Parameters<typeof changeSenders>[1]>[0];
 
 const maxSendersBytes = 10_000_000;
 
-/**
- * The senders of a dump (`{_id, key}`) that are not among the entries of the senders file. A reason never contains a secret.
- * @returns id → secret
- */
-function newSenders(dump: Documents, entries: SenderEntries, refuse: Refuse) {
-	/** Secret → id. */
-	const owners = new Map<string, string>();
-	for (const [id, entry] of Object.entries(entries)) owners.set(textOf(objectOf(entry).key ?? entry), id);
-	const ids = new Set(owners.values());
-	const added: Record<string, string> = {};
+/** Adds the senders of a dump (`{_id, key}`) to the entries of the senders file. A reason never contains a secret. */
+function addSenders(dump: Documents, entries: SenderEntries, refuse: Refuse): SenderEntries {
+	const all = new Map(Object.entries(entries));
+	const secretOf = (entry: unknown) => textOf(objectOf(entry).key ?? entry);
+	const owners = new Map(Array.from(all, ([id, entry]) => [secretOf(entry), id]));
 	for (const [place, { _id, key }] of dump) {
 		const [id, secret] = [textOf(_id), textOf(key)];
 		const owner = owners.get(secret);
 		if (!isSenderId(id)) refuse(id, "a sender's id must be 1 to 64 of A-Z a-z 0-9 . _ -", place);
 		else if (secret === "") refuse(id, "has no key", place);
 		else if (owner === id) continue;
-		else if (ids.has(id)) refuse(id, "is a sender here, with another secret: left as it is", place);
+		else if (all.has(id)) refuse(id, "is a sender here, with another secret: left as it is", place);
 		else if (owner !== undefined) refuse(id, `has the same secret as ${owner}`, place);
 		else {
-			ids.add(id);
+			all.set(id, secret);
 			owners.set(secret, id);
-			added[id] = secret;
 		}
 	}
-	return added;
+	return Object.fromEntries(all);
 }
 
 const maxKeyLength = 100;
@@ -171,13 +165,13 @@ export const run = createRun("import", async ({ read, environment, io }) => {
 	const layers = collectMoves(documents, configuration, refuse);
 	const lines = await storeLayers(layers, configuration, io.now(), refuse);
 	if (senders) {
-		let added = {};
+		let count = 0;
 		await changeSenders(configuration.dataDir, (entries) => {
-			added = newSenders(senders, entries, refuseOf(sendersDump, "sender "));
-			return { ...entries, ...added };
+			const all = addSenders(senders, entries, refuseOf(sendersDump, "sender "));
+			count = Object.keys(all).length - Object.keys(entries).length;
+			return all;
 		});
-		const words = counted(Object.keys(added).length, "sender");
-		lines.push(`${words} added to ${sendersPath(configuration.dataDir)}`);
+		lines.push(`${counted(count, "sender")} added to ${sendersPath(configuration.dataDir)}`);
 	}
 	for (const line of refusals) io.warn(line);
 	for (const line of lines) io.print(line);
