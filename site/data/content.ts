@@ -21,7 +21,7 @@ import {
 import { contentOf, entryOf, type KnownOfLayer } from "./entry.ts";
 import type { CatalogueContent, EarlierChunk } from "./files.ts";
 import { addLastChanges, readHistory, recentChanges } from "./history.ts";
-import { hashOf, readerOf, type UsableState } from "./output.ts";
+import { hashOf, readText, type UsableState } from "./output.ts";
 import type { Thumbnails } from "./proofs.ts";
 
 export type EarlierCatalogue = NonNullable<ReturnType<typeof readEarlier>>;
@@ -31,15 +31,14 @@ export type EarlierCatalogue = NonNullable<ReturnType<typeof readEarlier>>;
  * history is not known, and has to be read from the start.
  */
 export function readEarlier(out: string, { chunks }: Manifest, { commit, dateMs, isUntouched }: UsableState) {
-	const read = readerOf(out);
 	const whole = chunks.flatMap((path): EarlierChunk[] => {
 		if (path === null) return [{ path, entries: [] }];
-		const text = read(path) ?? "";
+		const text = readText(out, path) ?? "";
 		const chunk = path.includes(hashOf(text)) ? parseChunk(text) : null;
 		return chunk ? [{ path, entries: chunk.entries }] : [];
 	});
 	if (whole.length < chunks.length) return null;
-	const changes = isUntouched(recentPath) ? parseRecent(read(recentPath)) : null;
+	const changes = isUntouched(recentPath) ? parseRecent(readText(out, recentPath)) : null;
 	return { commit, chunks: whole, changes: changes ?? [], dateMs: changes ? dateMs : 0 };
 }
 

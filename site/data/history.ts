@@ -12,22 +12,12 @@ import { serviceIdentity } from "../../store/store.ts";
 import { type ChangeKind, maxRecent, type RecentChange } from "./entries.ts";
 import type { KnownOfLayer } from "./entry.ts";
 
-export interface CommitChanges {
-	commit: string;
-	/** ISO 8601 in UTC, whole seconds. */
-	date: string;
-	layers: { smallkey: string; kind: ChangeKind }[];
-}
+type HistoryCommit = ReturnType<typeof historyCommit>;
+
+export type CommitChanges = Pick<HistoryCommit, "commit" | "date" | "layers">;
 
 /** Most layers listed for one commit; of more, only the number is. */
 const maxListedLayers = 200;
-
-export interface HistoryCommit extends CommitChanges {
-	/** Null for a commit that did not arrive by a request. */
-	sender: string | null;
-	/** Those whose registration it wrote or deleted, not only their description. */
-	registered: ReadonlySet<string>;
-}
 
 const walk = ["--first-parent", "--diff-merges=first-parent", "--reverse"];
 
@@ -58,7 +48,7 @@ export async function readHistory(
 export function historyCommit(
 	{ id, committer, message, files }: LoggedCommit,
 	dateMs: number = committer.timeMs,
-): HistoryCommit {
+) {
 	const kinds = new Map<string, ChangeKind>();
 	const registered = new Set<string>();
 	for (const { status, path } of files) {
@@ -75,9 +65,12 @@ export function historyCommit(
 	const sorted = [...kinds].sort(([a], [b]) => (a < b ? -1 : 1));
 	return {
 		commit: id,
+		/** ISO 8601 in UTC, whole seconds. */
 		date: `${new Date(dateMs).toISOString().slice(0, 19)}Z`,
 		layers: sorted.map(([smallkey, kind]) => ({ smallkey, kind })),
+		/** Those whose registration it wrote or deleted, not only their description. */
 		registered,
+		/** Null for a commit that did not arrive by a request. */
 		sender: isSenderId(sender) ? sender : null,
 	};
 }

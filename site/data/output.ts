@@ -64,7 +64,7 @@ export function hashOf(text: string): string {
 }
 
 function indexHash(out: string): string {
-	return hashOf(readerOf(out)(manifestPath) ?? "");
+	return hashOf(readText(out, manifestPath) ?? "");
 }
 
 /** @throws {Error} if the state cannot be read: a build from nothing would hide the fault */
@@ -99,8 +99,9 @@ function filesIn(out: string, folder: string): string[] {
 	return files.map((name) => `${folder}/${name}`);
 }
 
-export function readerOf(out: string): (path: string) => string | null {
-	return (path) => ifThereSync(join(out, path), () => readFileSync(join(out, path), "utf8"));
+export function readText(out: string, name: string): string | null {
+	const path = join(out, name);
+	return ifThereSync(path, () => readFileSync(path, "utf8"));
 }
 
 /** Marks the catalogue's unfinished files, because another process writes the fragments into the same output. */

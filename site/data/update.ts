@@ -9,7 +9,7 @@ import {
 	catalogueStamp,
 	type OutputFiles,
 	presentFiles,
-	readerOf,
+	readText,
 	readUsable,
 	removeState,
 	type UsableState,
@@ -48,7 +48,7 @@ export async function updateCatalogue(
 	const commit = "commit" in layers ? layers.commit : null;
 	const version = versionOf(layers);
 	const existing = fresh ? null : readUsable(out, options);
-	const last = parseManifest(readerOf(out)(manifestPath));
+	const last = parseManifest(readText(out, manifestPath));
 	if (existing && existing.commit === version)
 		return { how: "nothing", layers: last?.layers ?? 0, written: 0, removed: 0 };
 	const thumbnails = await readThumbnails(options.pictures);

@@ -1,6 +1,5 @@
 import type { OtherRoute, Question } from "../../api/context.ts";
 import { answerTagged, type Reply, refuseFile } from "../../api/reply.ts";
-import { type Lang, parseSmallkey } from "../../registry/smallkey.ts";
 import { tryJson } from "../../registry/untrusted-text.ts";
 import { etagOf } from "../../store/hashes.ts";
 import {
@@ -8,7 +7,6 @@ import {
 	chunkOf,
 	type Entry,
 	healthReportPath,
-	type LayerPage,
 	type Manifest,
 	manifestPath,
 	parseChunk,
@@ -97,8 +95,6 @@ export interface CatalogueFiles {
 	isLive: boolean;
 }
 
-const layerPath = /^(en|fr)\/(layer|embed)\/([^/]+)\.html$/;
-
 /** Paths at which a person may expect a page, such as `fr/sante`. */
 const pagePath = /\.html$|^(?:en|fr|list|guide)\//;
 
@@ -111,12 +107,11 @@ export class Catalogue {
 
 	/** GET <base>/, /en/, /index/index.json and all other files of the catalogue. */
 	async answer(
-		route: PageRoute,
+		{ file, root, layer }: PageRoute,
 		{ ifNoneMatch, acceptEncoding }: Pick<Question, "ifNoneMatch" | "acceptEncoding">,
 	): Promise<Reply> {
-		const { file, root } = route;
 		const { find, headers: common, isSecure, isLive } = this.files;
-		const result = (await find(file, acceptEncoding)) ?? (await this.#render(file));
+		const result = (await find(file, acceptEncoding)) ?? (await this.#render(file, layer));
 		if (result) {
 			const headers = { ...pageHeaders(file, isSecure), ...common, ...result.headers, ETag: result.etag };
 			return answerTagged(headers, ifNoneMatch, () => result.body);
@@ -126,21 +121,20 @@ export class Catalogue {
 		return answerErrorPage(isBuilding ? "building" : "no-page", root);
 	}
 
-	async #render(file: string): Promise<CatalogueFile | null> {
-		const text = await this.#page(file);
+	async #render(file: string, layer: PageRoute["layer"]): Promise<CatalogueFile | null> {
+		const text = await this.#page(file, layer);
 		if (!text) return null;
 		const body = new TextEncoder().encode(text);
 		return { body, etag: etagOf(body) };
 	}
 
-	async #page(file: string): Promise<string | null> {
-		const [, lang, kind, smallkey = ""] = layerPath.exec(file) ?? [];
-		if (!kind && !(this.files.isLive && isListPage(file))) return null;
+	async #page(file: string, layer: PageRoute["layer"]): Promise<string | null> {
+		if (!layer && !(this.files.isLive && isListPage(file))) return null;
 		const settings = await this.settings();
 		if (!settings) return null;
-		if (kind) {
-			const entry = parseSmallkey(smallkey) && (await this.entries.find(smallkey));
-			return entry && layerRenderers[kind as LayerPage](lang as Lang, entry, settings);
+		if (layer) {
+			const entry = await this.entries.find(layer.smallkey);
+			return entry && layerRenderers[layer.page](layer.lang, entry, settings);
 		}
 		// Pages of the plain list show neither health nor changes.
 		const read = async (path: string) => (file.startsWith("list/") ? null : this.files.text(path));

@@ -18,6 +18,8 @@ const filePath = /^(?=.{1,200}$)(?:[A-Za-z0-9_-][A-Za-z0-9._-]*\/)*[A-Za-z0-9_-]
 export interface PageRoute {
 	file: string;
 	root: string;
+	/** Whose page it is. */
+	layer?: { lang: Lang; page: LayerPage; smallkey: string };
 }
 
 const layerPage = new RegExp(`^(${langs.join("|")})/(${layerPages.join("|")})/([^/]{1,200}?)(?:\\.html)?$`);
@@ -43,11 +45,11 @@ export function parsePage(target: string, basePath: string): PageRoute | string 
 	if (!path.startsWith("/")) return null;
 	const below = path.slice(1);
 	const root = rootFrom(below);
-	const [, lang, page, key = ""] = layerPage.exec(below) ?? [];
-	if (lang !== undefined) {
+	const match = layerPage.exec(below);
+	if (match) {
+		const [lang, page, key = ""] = match.slice(1) as [Lang, LayerPage, string];
 		const smallkey = parseSmallkey(decodeSegment(key) ?? "");
-		const file = smallkey && layerFile(lang as Lang, smallkey, page as LayerPage);
-		return file === null ? null : { file, root };
+		return smallkey && { file: layerFile(lang, smallkey, page), root, layer: { lang, page, smallkey } };
 	}
 	for (const [address, place] of moved)
 		if (address.test(below)) return `${basePath}/${below.replace(address, place)}`;

@@ -31,14 +31,11 @@ export function documentHeaders(isSecure: boolean, mayBeFramed = false): Record<
 
 const immutable = "public, max-age=31536000, immutable";
 
-interface SiteGroup {
-	/** As in Cloudflare's rules: `*` matches anything. A file matches at most one path. */
-	paths: readonly string[];
-	headers: Readonly<Record<string, string>>;
-}
-
-/** On every engine; pages are served over https. */
-export const siteGroups: readonly SiteGroup[] = [
+/**
+ * On every engine; pages are served over https. Paths are as in Cloudflare's rules: `*` matches anything, and a file matches at
+ * most one path.
+ */
+export const siteGroups = [
 	// The names of assets and chunks contain a hash of their content.
 	{ paths: ["/assets/*"], headers: { "Cache-Control": immutable, ...nosniff } },
 	{ paths: [`/${chunksFolder}/*`], headers: { ...machineHeaders, "Cache-Control": immutable } },
