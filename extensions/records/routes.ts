@@ -54,8 +54,28 @@ const conformance = [
 const crs84 = "http://www.opengis.net/def/crs/OGC/1.3/CRS84";
 const geoJsonType = "application/geo+json";
 const geoJson = (rel: string, href: string) => ({ ...json(rel, href), type: geoJsonType });
-const openApiType = "application/vnd.oai.openapi+json;version=3.1";
+/** OWSLib reads only this version of OpenAPI, so that `schemas/openapi.json` is of no use to it. */
+const openApiType = "application/vnd.oai.openapi+json;version=3.0";
+
+const queries = ["q", "bbox", "ids", "type", "datetime", "limit", "offset"];
 const items = "collections/layers/items";
+
+function openApi(api: string): object {
+	const operation = (summary: string, place = "path", names: readonly string[] = []) => {
+		const required = place === "path";
+		const parameters = names.map((name) => ({ name, in: place, required, schema: { type: "string" } }));
+		return { get: { summary, parameters, responses: { 200: { description: summary } } } };
+	};
+	const paths = {
+		"/conformance": operation("What the API conforms to"),
+		"/collections": operation("The only collection"),
+		"/collections/layers": operation("The collection of layers"),
+		[`/${items}`]: operation("Layers that match a query", "query", queries),
+		[`/${items}/{smallkey}`]: operation("One layer", "path", ["smallkey"]),
+	};
+	const info = { title, description, version: "1.0.0" };
+	return { openapi: "3.0.3", info, servers: [{ url: api.slice(0, -1) }], paths };
+}
 
 const ogc = /^ogc(?:\/|$)/;
 const recordsPath = /^\/(?:collections|conformance|ogc)(?:[/?]|$)/;
@@ -110,18 +130,19 @@ export function recordsRoutes(catalogue: Catalogue): OtherRoute[] {
 	return [{ name: "records", bound, matches: (path) => recordsPath.test(path), answer }];
 }
 
-/** `GET /ogc`, `/conformance`, `/collections` and `/collections/layers`; undefined for any other path. */
+/** `GET /ogc`, `/ogc/api`, `/conformance`, `/collections` and `/collections/layers`; undefined for any other path. */
 function pageOf(part: string, site: string, api: string): object | undefined {
 	const self = json("self", `${api}collections/layers`);
 	const collection = { ...catalogOf([self, geoJson("items", api + items)]), crs: [crs84] };
 	const links = [
 		json("self", `${site}ogc`),
-		{ ...json("service-desc", `${site}schemas/openapi.json`), type: openApiType },
+		{ rel: "service-desc", type: openApiType, href: `${api}api` },
 		json("conformance", `${api}conformance`),
 		json("data", `${api}collections`),
 	];
 	const pages = new Map<string, object>([
 		["", { title, description, links }],
+		["api", openApi(api)],
 		["conformance", { conformsTo: conformance }],
 		["collections", { links: [json("self", `${api}collections`)], collections: [collection] }],
 		["collections/layers", collection],

@@ -14,6 +14,7 @@ import { counted, groupBy, plain, shortened } from "../../../registry/untrusted-
 import { batchMeta, maxConcurrent } from "../../../scripts/register.ts";
 import { createRun } from "../../../scripts/terminal/command-line.ts";
 import { objectOf } from "../../../site/service/decode.ts";
+import { readTextIfThere } from "../../../store/files/files.ts";
 import { type Edit, isRefusal, type Reader } from "../../../store/store.ts";
 import { type Moved, moveDocument } from "../document.ts";
 import { keyOf, readDump, textOf } from "../dump.ts";
@@ -144,10 +145,11 @@ Writes to GITHUB_REPOSITORY where that is set, else to the repository in DATA_DI
 What cannot be moved is listed with its reason and place, keeps nothing else back, and ends the import with 1.`;
 
 export const run = createRun("import", async ({ read, environment, io }) => {
-	const [{ senders: sendersDump = "" }, dump] = await read((line) =>
+	const [{ senders: sendersDump = "", dryRun }, dump] = await read((line) =>
 		line
 			.argument("<dump>", "its layers")
 			.option("--senders <file>", "its senders, in the same form: added to the senders file of DATA_DIR")
+			.option("--dry-run", "only read both, and list what cannot be moved", false)
 			.addHelpText("after", importHelp),
 	);
 	const configuration = readConfiguration(environment);
@@ -163,15 +165,20 @@ export const run = createRun("import", async ({ read, environment, io }) => {
 	const documents = await readDump(dump);
 	const refuse = refuseOf(dump);
 	const layers = collectMoves(documents, configuration, refuse);
-	const lines = await storeLayers(layers, configuration, io.now(), refuse);
+	const lines = dryRun
+		? [`${counted(layers.length, "layer")} could be registered; nothing was written`]
+		: await storeLayers(layers, configuration, io.now(), refuse);
 	if (senders) {
+		const path = sendersPath(configuration.dataDir);
 		let count = 0;
-		await changeSenders(configuration.dataDir, (entries) => {
+		const addTo = (entries: SenderEntries) => {
 			const all = addSenders(senders, entries, refuseOf(sendersDump, "sender "));
 			count = Object.keys(all).length - Object.keys(entries).length;
 			return all;
-		});
-		lines.push(`${counted(count, "sender")} added to ${sendersPath(configuration.dataDir)}`);
+		};
+		if (dryRun) addTo(JSON.parse((await readTextIfThere(path)) ?? "{}"));
+		else await changeSenders(configuration.dataDir, addTo);
+		lines.push(`${counted(count, "sender")} ${dryRun ? "could be added" : "added"} to ${path}`);
 	}
 	for (const line of refusals) io.warn(line);
 	for (const line of lines) io.print(line);

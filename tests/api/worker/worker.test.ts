@@ -206,7 +206,7 @@ test("the page of a layer is made of the index where the hosting has no file of 
 	assert.match(missing.text, "Cette page n’existe pas");
 	files.delete("pages.json");
 	assert.is((await read("/fr/layer/none")).status, 404, "without a catalogue");
-	for (const path of ["/collections", "/collections/layers/items?q=a", "/ogc", "/conformance"]) {
+	for (const path of ["/collections", "/collections/layers/items?q=a", "/ogc/api", "/conformance"]) {
 		const { status, type, text } = await read(path);
 		assert.equal([status, type], [404, "application/json"], path);
 		assert.equal(Object.keys(JSON.parse(text)), ["errors"]);

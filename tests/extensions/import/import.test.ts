@@ -34,13 +34,13 @@ const test = freshSuite("import", async (use) => {
 	dataDir = join(folder, "data");
 });
 
-async function run(dump: string | Buffer | object, senders?: object): Promise<Ended> {
+async function run(dump: string | Buffer | object, senders?: object, words: string[] = []): Promise<Ended> {
 	const [path, other] = [join(folder, "dump.json"), join(folder, "auth.json")];
 	const isText = typeof dump === "string" || Buffer.isBuffer(dump);
 	await writeFile(path, isText ? dump : JSON.stringify(dump));
 	if (senders) await writeFile(other, JSON.stringify(senders));
 	const more = senders ? ["--senders", other] : [];
-	return runScript("import", [path, ...more], { DATA_DIR: dataDir });
+	return runScript("import", [path, ...words, ...more], { DATA_DIR: dataDir });
 }
 
 function git(...args: string[]): string {
@@ -163,6 +163,10 @@ test("every form of a dump is read, with what it holds beside documents", async 
 		{ total_rows: 6, offset: 0, rows: [...rows, goneRow] },
 		{ rows: documents.map((doc) => ({ doc })) },
 	];
+	const senders = { docs: [{ _id: "jstest", key: "k" }] };
+	const lines = ["4 layers could be registered; nothing was written\n", "1 sender could be added to "];
+	await prints(run(dumps[0] as object, senders, ["--dry-run"]), 0, ...lines);
+	assert.is(existsSync(dataDir), false, "a trial writes nothing");
 	const wide = Buffer.from(`\ufeff${JSON.stringify(dumps[0])}\r\n`, "utf16le");
 	for (const dump of [...dumps, wide, `\ufeff${JSON.stringify(dumps[0], null, 2)}\n`]) {
 		const { stderr } = await prints(

@@ -13,6 +13,7 @@ base, collection = sys.argv[1].split("/collections/")
 records = Records(base)
 found = {"records": records.records(), "conforms": len(records.conformance()["conformsTo"])}
 found["title"] = records.collection(collection)["title"]
+found["paths"] = len(records.api()["paths"])
 search = lambda **query: records.collection_items(collection_id=collection, **query)
 items = search(q="rivers", limit=5, offset=0, bbox=["-80", "40", "-70", "45"])
 found["ids"] = [one["id"] for one in items["features"]]
@@ -35,7 +36,7 @@ print(json.dumps(found))
 
 const wms = ["wms https://maps.example.ca/wms", "wms https://cartes.example.ca/wms"];
 const expected = {
-	...{ records: ["layers"], conforms: 7, title: "Map layers · Couches cartographiques" },
+	...{ records: ["layers"], conforms: 7, title: "Map layers · Couches cartographiques", paths: 5 },
 	...{ ids: ["rivers"], paged: 200, item: "Schools · Écoles", rivers: wms, tiles: wms },
 	schools: ["ams https://gis.example.ca/arcgis/rest/services/edu/MapServer"],
 	wells: ["afs https://gis.example.ca/arcgis/rest/services/wells/FeatureServer"],
