@@ -15,9 +15,18 @@ const run = promisify(execFile);
 
 /** @typedef {{ file: string, text: string, replacement: string, test: string }} Row */
 /** @type {Row[]} */
-const rows = (await glob("tests/mutants/*.json"))
-	.sort()
-	.flatMap((name) => JSON.parse(readFileSync(name, "utf8")));
+const rows = (await glob("tests/mutants/*.json")).sort().flatMap(rowsOf);
+
+/** A file has test → file → pairs of a text, which is there exactly once, and its replacement. */
+function rowsOf(/** @type {string} */ name) {
+	/** @type {[string, Record<string, [string, string][]>][]} */
+	const tests = Object.entries(JSON.parse(readFileSync(name, "utf8")));
+	return tests.flatMap(([test, files]) =>
+		Object.entries(files).flatMap(([file, pairs]) =>
+			pairs.map(([text, replacement]) => ({ file, text, replacement, test })),
+		),
+	);
+}
 
 /** The rows of this run. */
 function chosenRows() {
