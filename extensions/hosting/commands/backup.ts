@@ -1,6 +1,9 @@
 // npx fragment-publisher backup: copies the layers and the senders of DATA_DIR to another disk
-import { mkdir } from "node:fs/promises";
-import { relative, resolve } from "node:path";
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { mkdir, readdir, stat } from "node:fs/promises";
+import { join, relative, resolve } from "node:path";
+import { pipeline } from "node:stream/promises";
 import { WrongError } from "../../../api/configuration.ts";
 import { parseSenders } from "../../../api/senders.ts";
 import { repositoryPath } from "../../../api/service/data-dir.ts";
@@ -21,11 +24,30 @@ async function copyRepository(source: string, target: string): Promise<void> {
 	await mkdir(target, { recursive: true, mode: 0o700 });
 	const git = (...words: string[]) => runGit(target, words, { limitMs: 3_600_000 });
 	await git("init", "--quiet", "--bare", "--initial-branch=main");
+	const hadMain = await git("rev-parse", "--verify", "--quiet", main).then(
+		() => true,
+		() => false,
+	);
 	// The source may belong to another user than root, who makes the backup.
 	const serve = "--upload-pack=git -c safe.directory='*' upload-pack";
 	await git(...fetch.split(" "), serve, source, `${main}:${main}`);
 	await git(...fetch.split(" "), serve, "--prune", source, "+refs/heads/*:refs/heads/*");
-	await git("fsck", "--strict", "--no-dangling", "--no-progress");
+	if (!hadMain) return void (await git("fsck", "--strict", "--no-dangling", "--no-progress"));
+	// Git has checked what is new; each earlier backup left a pack with commits.
+	await git("rev-list", "--all", "--quiet");
+	await checkPacks(join(target, "objects/pack"));
+}
+
+/** A pack and its index end with the SHA-1 of what is before (gitformat-pack(5)). @throws {Error} if a byte has changed */
+async function checkPacks(folder: string): Promise<void> {
+	for (const name of (await readdir(folder)).filter((file) => /\.(?:pack|idx)$/.test(file))) {
+		const path = join(folder, name);
+		const end = (await stat(path)).size - 20;
+		const hash = createHash("sha1");
+		await pipeline(createReadStream(path, { end: end - 1 }), hash);
+		const [sum] = await createReadStream(path, { start: end }).toArray();
+		if (!hash.digest().equals(sum ?? Buffer.alloc(0))) throw new Error(`${path}: is damaged`);
+	}
 }
 
 const otherCommits =

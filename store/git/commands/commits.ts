@@ -56,11 +56,15 @@ export interface LoggedCommit extends RawCommit {
 
 /**
  * A merge has files only with `--first-parent --diff-merges=first-parent`.
- * @param args of git-log(1) @throws {GitFailure}
+ * @param args of git-log(1) @param input ids of commits, for `--stdin` @throws {GitFailure}
  */
-export async function* readLog(repository: string, args: readonly string[]): AsyncGenerator<LoggedCommit> {
+export async function* readLog(
+	repository: string,
+	args: readonly string[],
+	input?: string,
+): AsyncGenerator<LoggedCommit> {
 	const words = ["log", "--format=%H", "--raw", "-z", "--no-renames", "--root", ...args];
-	const output = (await runGit(repository, words)).toString("utf8");
+	const output = (await runGit(repository, words, { input })).toString("utf8");
 	// `<id>\0` of each commit, and `:<modes> <ids> <status>\0<path>\0` of each of its files.
 	const listed = new Map<string, LoggedCommit["files"]>();
 	let files: LoggedCommit["files"] = [];
