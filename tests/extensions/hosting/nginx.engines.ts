@@ -1,6 +1,7 @@
 import { connect } from "node:net";
 import { gunzipSync } from "node:zlib";
 import * as assert from "uvu/assert";
+import { pageHeaders } from "../../../site/http/site-headers.ts";
 import { ask } from "../../conformance/client.ts";
 import { wmsFragment } from "../../conformance/engine.ts";
 import { nginx, spawnNginx } from "../../conformance/nginx-engine.ts";
@@ -50,6 +51,11 @@ test("fragments, compressed or not, come from disk without the service", async (
 
 test("the catalogue comes from disk, with the headers of the service", async ({ origin, dist, passed }) => {
 	await assertCatalogue(origin, dist);
+	for (const path of ["fr/layer/a+b=c", "en/embed/a+b=c"]) {
+		const { headers } = await ask(origin, "GET", `/${path}`);
+		const policy = pageHeaders(`${path}.html`, true)["Content-Security-Policy"];
+		assert.is(headers["content-security-policy"], policy, path);
+	}
 	assert.equal(passed, []);
 });
 
