@@ -1,5 +1,5 @@
 import type { Lang } from "../../registry/smallkey.ts";
-import { boundsIn, type ReferencedBox } from "./boxes.ts";
+import { boundsIn, numberIn, type ReferencedBox } from "./boxes.ts";
 import type { Bounds } from "./projections.ts";
 
 export type OgcService = "WMS" | "WMTS";
@@ -49,6 +49,7 @@ export class CapabilitiesLayer {
 	references: readonly string[] = none;
 	dimensions: readonly Dimension[] = none;
 	style = "";
+	readonly fixed: FixedSize;
 
 	/** @param parent its members apply to the layer, but are not copied: a document can have tens of thousands of styles */
 	constructor(
@@ -60,7 +61,33 @@ export class CapabilitiesLayer {
 		const { queryable } = attributes;
 		// Inherited, unless the layer has its own (06-042, table 6).
 		this.queryable = queryable === undefined ? (parent?.queryable ?? false) : isTrue(queryable);
+		this.fixed = fixedSize(attributes, parent?.fixed ?? anySize);
 	}
+}
+
+/** Size of each picture of a layer; 0: any. `isWhole`: only its whole box can be drawn. */
+interface FixedSize {
+	width: number;
+	height: number;
+	isWhole: boolean;
+}
+
+export const anySize: FixedSize = { width: 0, height: 0, isWhole: false };
+
+function fixedSize(
+	{ fixedWidth, fixedHeight, noSubsets }: Readonly<Record<string, string>>,
+	around: FixedSize,
+): FixedSize {
+	if (fixedWidth === undefined && fixedHeight === undefined && noSubsets === undefined) return around;
+	const sizeOf = (text: string | undefined, inherited: number) => {
+		const side = Math.round(numberIn(text));
+		return side >= 0 && side <= 10_000 ? side : inherited;
+	};
+	return {
+		width: sizeOf(fixedWidth, around.width),
+		height: sizeOf(fixedHeight, around.height),
+		isWhole: noSubsets === undefined ? around.isWhole : isTrue(noSubsets),
+	};
 }
 
 function isTrue(text: string): boolean {

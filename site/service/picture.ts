@@ -1,6 +1,6 @@
 import { withParameters } from "./address.ts";
 import { isGeographic, isLatitudeFirst, wkidOf } from "./boxes.ts";
-import { Capabilities, type CapabilitiesLayer, type Dimension, lineOf } from "./capabilities.ts";
+import { anySize, Capabilities, type CapabilitiesLayer, type Dimension, lineOf } from "./capabilities.ts";
 
 export type PictureFacts = ReturnType<typeof pictureFactsOf>;
 export type PictureRequest = ReturnType<typeof pictureRequest>;
@@ -29,6 +29,7 @@ export function pictureFactsOf(capabilities: Capabilities, layer: CapabilitiesLa
 		boxes: line.flatMap(({ referenced }) => referenced),
 		/** Dimensions without a default, whose value a request has to name. */
 		dimensions: [...dimensions.values()].filter(({ hasDefault, last }) => !hasDefault && last !== ""),
+		fixed: layer?.fixed ?? anySize,
 		/** Empty for the default style, which every server has to have. */
 		style: "",
 	};
@@ -48,7 +49,7 @@ export function referencesFor({ references, boxes }: PictureFacts, mapWkid: numb
 export function pictureAddress(
 	{ address, reference, isOlder, parameters }: PictureRequest,
 	box: readonly number[],
-	side: number,
+	{ width, height }: { width: number; height: number },
 ): string {
 	const [west, south, east, north] = box;
 	const sides = isLatitudeFirst(reference, isOlder) ? [south, west, north, east] : box;
@@ -58,8 +59,8 @@ export function pictureAddress(
 		...parameters,
 		[isOlder ? "SRS" : "CRS"]: isOlder && reference === "CRS:84" ? "EPSG:4326" : reference,
 		BBOX: sides.join(","),
-		WIDTH: `${side}`,
-		HEIGHT: `${side}`,
+		WIDTH: `${width}`,
+		HEIGHT: `${height}`,
 	});
 }
 

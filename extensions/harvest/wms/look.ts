@@ -38,14 +38,14 @@ export async function lookAtWms(subject: Subject, ask: Ask): Promise<{ isDrawn: 
 	if (!first) return { isDrawn: false, notes: [notSeen] };
 	const { request, places, notes } = first;
 	for (const [at, box] of places.boxes.entries()) {
-		const picture = at === 0 ? first.picture : await askPicture(request, box, ask);
+		const picture = at === 0 ? first.picture : await askPicture(request, box, facts, ask);
 		if (picture instanceof Trouble) throw picture;
 		if (isBlank(picture)) continue;
 		const names = facts.dimensions.map(({ name }) => name).join(", ");
 		if (names === "") return { isDrawn: true, notes };
 		// Most viewers send no value of a dimension.
 		const without = { ...facts, address: request.address, dimensions: [] };
-		const plain = await askPicture(requestOf(subject, without, request.reference), box, ask);
+		const plain = await askPicture(requestOf(subject, without, request.reference), box, facts, ask);
 		const isNeeded = plain instanceof Trouble ? isRefused(plain) : isBlank(plain);
 		return { isDrawn: true, notes: isNeeded ? [...notes, causeOf("dimension", quote(names))] : notes };
 	}
@@ -91,7 +91,7 @@ async function firstPicture(subject: Subject, facts: PictureFacts, ask: Ask) {
 			const places = placesIn(reference, capabilities, layer, variant, pictureSide);
 			if (!places) continue;
 			const request = requestOf(subject, { ...variant, address: place }, reference);
-			const picture = await askPicture(request, places.boxes[0] ?? [], ask);
+			const picture = await askPicture(request, places.boxes[0] ?? [], facts, ask);
 			if (!(picture instanceof Trouble))
 				return { request, places, picture, notes: note ? [...notes, note] : notes };
 			trouble ??= picture;
@@ -114,9 +114,11 @@ function isRefused({ what, status }: Trouble): boolean {
 async function askPicture(
 	request: PictureRequest,
 	box: readonly number[],
+	{ fixed }: PictureFacts,
 	ask: Ask,
 ): Promise<Uint8Array | Trouble> {
-	const answer = await ask(pictureAddress(request, box, pictureSide));
+	const size = { width: fixed.width || pictureSide, height: fixed.height || pictureSide };
+	const answer = await ask(pictureAddress(request, box, size));
 	if (!answer.ok) return answer;
 	const { bytes, type } = answer;
 	if (hasPngSignature(bytes) || /^\s*image\//i.test(type)) return bytes;

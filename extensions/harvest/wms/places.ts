@@ -47,6 +47,7 @@ export function placesIn(
 	const box = exact ?? projected(reference, within(bounds ?? canada), facts);
 	if (!box) return null;
 	const isSure = bounds !== null && !isWide && exact !== null;
+	if (facts.fixed.isWhole) return { boxes: [box], isSure };
 	const ofLayer = layer && scalesOf(layer);
 	const scales = ofLayer ? [ofLayer] : (layer?.innerScales ?? []);
 	if (scales.length > 0) return { boxes: boxesAtScales(reference, box, scales, pixels), isSure: false };

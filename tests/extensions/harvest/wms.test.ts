@@ -350,7 +350,7 @@ async function lookAt(
 	};
 }
 
-test("a picture is asked for as the document says: version, reference and its axes, format, address, dimension", async () => {
+test("a picture is asked for as the document says: version, reference and its axes, format, address, dimension, size", async () => {
 	const common = { VERSION: "1.3.0", FORMAT: "image/png", STYLES: "", WIDTH: "64", HEIGHT: "64" };
 	const degrees = { CRS: "EPSG:4326", BBOX: "40,-80,50,-60" };
 	const dimension = '<Dimension name="time" units="ISO8601">2024-01-01,2024-02-01/2024-12-31/P1D</Dimension>';
@@ -366,6 +366,10 @@ test("a picture is asked for as the document says: version, reference and its ax
 		[
 			roads(here + dimension.replace("time", "level").replace("2024-01-01,", "")),
 			{ DIM_LEVEL: "2024-12-31" },
+		],
+		[
+			roads(here).replace("<Layer><Name>", '<Layer fixedWidth="300" fixedHeight="200"><Name>'),
+			{ WIDTH: "300", HEIGHT: "200" },
 		],
 	];
 	for (const [document, query] of rows) {
