@@ -8,10 +8,10 @@ import { collectFolder } from "../publish/collect.ts";
 import { judgeChange, type LayerFile, problemLine } from "../registry/judge.ts";
 import type { Registration } from "../registry/registration.ts";
 import { folderOf, isOtherFile } from "../registry/smallkey.ts";
-import { textsOf } from "../registry/texts.ts";
+import { type Problem, textsOf } from "../registry/texts.ts";
 import { counted, plain } from "../registry/untrusted-text.ts";
-import { type Commit, isRefusal, type Meta, type Store } from "../store/store.ts";
-import { printComparison } from "./send/others.ts";
+import { type Commit, type Edit, isRefusal, type Meta, type Reader, type Store } from "../store/store.ts";
+import { type Comparison, printComparison } from "./send/others.ts";
 import { registerMany } from "./send/send-batch.ts";
 import {
 	createRun,
@@ -67,29 +67,33 @@ function nothingWritten(problems: readonly string[], io: Io): WrongError {
 interface BatchOptions {
 	sender?: string | undefined;
 	reviewName?: string | undefined;
+	partial?: boolean;
+	dryRun?: boolean;
 }
 
 async function registerInStore(
 	registrations: ReadonlyMap<string, Registration>,
-	options: BatchOptions & { dryRun: boolean; json: boolean },
+	options: BatchOptions & { json: boolean },
 	environment: Environment,
 	io: Io,
 ): Promise<number> {
 	const { store, place, close } = await openStore(readConfiguration(environment));
 	try {
-		if (options.dryRun) {
-			const idOf = async (smallkey: string) => (await store.ids(smallkey))?.registration ?? null;
-			await printComparison(registrations, idOf, [], { ...options, io });
-			return exitCodes.done;
-		}
 		const outcome = await storeBatch(store, registrations, { ...options, time: io.now().getTime() });
 		if (isRefusal(outcome)) throw nothingWritten(outcome.errors, io);
-		const { changed, commit } = outcome;
-		io.print(`${changed} registered, ${registrations.size - changed} stored already, in ${place}`);
+		const { comparison, refused, commit } = outcome;
+		for (const text of refused) io.warn(plain(text));
+		const code = refused.length > 0 ? exitCodes.wrong : exitCodes.done;
+		if (options.dryRun) {
+			printComparison(comparison, [], { ...options, io });
+			return code;
+		}
+		const { added, changed, unchanged } = comparison;
+		io.print(`${added.length + changed.length} registered, ${unchanged.length} stored already, in ${place}`);
 		if (commit.changed) io.print(`commit ${commit.commit}`);
 		if (commit.branch) io.print(`branch ${commit.branch}`);
 		if (commit.pullRequest) io.print(`pull request ${commit.pullRequest}`);
-		return exitCodes.done;
+		return code;
 	} finally {
 		await close();
 	}
@@ -127,31 +131,54 @@ export async function readBatch(folder: string) {
 	};
 }
 
-/** All or none, in one commit. What is stored already is skipped. */
+async function decideBatch(now: Reader, registrations: ReadonlyMap<string, Registration>) {
+	const decided = await pMap(
+		registrations,
+		async ([smallkey, registration]) => ({
+			smallkey,
+			isStored: (await now.ids(smallkey)) !== null,
+			outcome: await putEdits(now, smallkey, registration, "text"),
+		}),
+		{ concurrency: maxConcurrent },
+	);
+	const comparison: Comparison = { added: [], changed: [], unchanged: [] };
+	const edits: Edit[] = [];
+	const errors: Problem[] = [];
+	for (const { smallkey, isStored, outcome } of decided) {
+		if (isRefusal(outcome)) errors.push(...outcome.errors);
+		else {
+			comparison[outcome.length === 0 ? "unchanged" : isStored ? "changed" : "added"].push(smallkey);
+			edits.push(...outcome);
+		}
+	}
+	return { comparison, edits, errors };
+}
+
+/**
+ * In one commit; without `partial` all or none. What is stored already is skipped.
+ * @param dryRun decides on the served branch, and stores nothing
+ */
 export async function storeBatch(
 	store: Store,
 	registrations: ReadonlyMap<string, Registration>,
-	{ sender = "operator", time, reviewName }: BatchOptions & { time: number },
-): Promise<{ changed: number; commit: Commit } | { errors: string[] }> {
-	let changed = 0;
+	options: BatchOptions & { time: number },
+): Promise<{ comparison: Comparison; refused: string[]; commit: Commit } | { errors: string[] }> {
+	const { sender = "operator", time, reviewName, partial, dryRun } = options;
+	let comparison: Comparison = { added: [], changed: [], unchanged: [] };
+	let refused: string[] = [];
 	const subject = `register a batch of ${counted(registrations.size, "layer")}`;
-	const review = reviewName === undefined ? {} : { review: true, reviewName };
+	const review = reviewName === undefined || dryRun ? {} : { review: true, reviewName };
 	const outcome = await store.change(
 		async (now) => {
-			const decided = await pMap(
-				registrations,
-				([smallkey, registration]) => putEdits(now, smallkey, registration, "text"),
-				{ concurrency: maxConcurrent },
-			);
-			const errors = decided.flatMap((edits) => (isRefusal(edits) ? edits.errors : []));
-			if (errors.length > 0) return { status: 409, errors };
-			const edits = decided.flatMap((edits) => (isRefusal(edits) ? [] : [edits]));
-			changed = edits.filter(({ length }) => length > 0).length;
-			return edits.flat();
+			const { edits, errors, ...decided } = await decideBatch(now, registrations);
+			if (errors.length > 0 && !partial && !dryRun) return { status: 409, errors };
+			refused = textsOf(errors);
+			comparison = decided.comparison;
+			return dryRun ? [] : edits;
 		},
 		{ ...batchMeta(subject, sender, time), ...review },
 	);
-	return isRefusal(outcome) ? { errors: textsOf(outcome.errors) } : { changed, commit: outcome };
+	return isRefusal(outcome) ? { errors: textsOf(outcome.errors) } : { comparison, refused, commit: outcome };
 }
 
 export function batchMeta(subject: string, sender: string, time: number): Meta {

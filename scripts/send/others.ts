@@ -59,7 +59,7 @@ export async function readOthers(url: string, kept: ReadonlySet<string>, owned: 
 }
 
 /** The git blob id of a registration, from `/status`. @throws {Error} where the service does not say what it has */
-export async function storedId(url: string, smallkey: string): Promise<string | null> {
+async function storedId(url: string, smallkey: string): Promise<string | null> {
 	const address = `${url}/status/${encodeURIComponent(smallkey)}`;
 	const answer = await askService(address, chunkTimeoutMs);
 	const { etag = null } = (tryJson(answer.text) ?? {}) as { etag?: string | null };
@@ -70,23 +70,32 @@ export async function storedId(url: string, smallkey: string): Promise<string | 
 	throw new Error(plain(`${address}: answers ${[answer.status, ...errors].join(": ")}`));
 }
 
-/** Prints what would be added, changed and removed. */
-export async function printComparison(
+export type Comparison = Record<"added" | "changed" | "unchanged", string[]>;
+
+export async function compareWithService(
+	url: string,
 	registrations: ReadonlyMap<string, Registration>,
-	idOf: (smallkey: string) => Promise<string | null>,
-	removed: readonly string[],
-	{ json, io }: { json: boolean; io: Pick<Io, "print"> },
-): Promise<void> {
-	const lists = { added: [], changed: [], unchanged: [] } as Record<string, string[]>;
+): Promise<Comparison> {
+	const comparison: Comparison = { added: [], changed: [], unchanged: [] };
 	const compare = async ([smallkey, registration]: [string, Registration]) => {
-		const id = await idOf(smallkey);
+		const id = await storedId(url, smallkey);
 		const isSame = id === (await blobId(canonicalText(registration)));
-		lists[id === null ? "added" : isSame ? "unchanged" : "changed"]?.push(smallkey);
+		comparison[id === null ? "added" : isSame ? "unchanged" : "changed"].push(smallkey);
 	};
 	await pMap(registrations, compare, { concurrency: maxConcurrent });
-	for (const keys of Object.values(lists)) keys.sort();
-	if (json) return io.print(JSON.stringify({ ...lists, removed }));
-	for (const [name, keys] of Object.entries({ ...lists, removed }))
+	for (const keys of Object.values(comparison)) keys.sort();
+	return comparison;
+}
+
+/** Prints what would be added, changed and removed. */
+export function printComparison(
+	comparison: Comparison,
+	removed: readonly string[],
+	{ json, io }: { json: boolean; io: Pick<Io, "print"> },
+): void {
+	const lists = { ...comparison, removed };
+	if (json) return io.print(JSON.stringify(lists));
+	for (const [name, keys] of Object.entries(lists))
 		io.print(
 			`${keys.length} ${name}${name === "unchanged" || keys.length === 0 ? "" : `: ${keys.join(" ")}`}`,
 		);

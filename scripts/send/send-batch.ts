@@ -4,7 +4,13 @@ import { type Environment, type Io, WrongError } from "../../api/configuration.t
 import { canonicalText, type Registration } from "../../registry/registration.ts";
 import { counted, firstOf, plain } from "../../registry/untrusted-text.ts";
 import { exitCodes, messageOf } from "../terminal/command-line.ts";
-import { checkRemoval, printComparison, type RemoveOthers, readOthers, storedId } from "./others.ts";
+import {
+	checkRemoval,
+	compareWithService,
+	printComparison,
+	type RemoveOthers,
+	readOthers,
+} from "./others.ts";
 import { createSend, findSecret, type SenderKey, type SendResult } from "./request.ts";
 
 interface ManyOptions {
@@ -29,12 +35,12 @@ export async function registerMany(
 ): Promise<number> {
 	const { url, json, dryRun } = options;
 	const removal = others && (await readOthers(url, new Set(registrations.keys()), others.owned));
-	if (removal && others?.isComplete) checkRemoval(removal, others);
 	if (dryRun) {
-		const idOf = (smallkey: string) => storedId(url, smallkey);
-		await printComparison(registrations, idOf, removal?.keys ?? [], { json, io });
-		return exitCodes.done;
+		const comparison = await compareWithService(url, registrations);
+		printComparison(comparison, removal?.keys ?? [], { json, io });
 	}
+	if (removal && others?.isComplete) checkRemoval(removal, others);
+	if (dryRun) return exitCodes.done;
 	const key = await findSecret(options.sender ?? null, environment, io);
 	// Nothing is removed after an interruption.
 	const interrupted = io.interrupted();

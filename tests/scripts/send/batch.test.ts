@@ -56,6 +56,8 @@ test("a batch with problems names each of them, and stores nothing", async () =>
 		"link.json: must be a plain file",
 		/\n6 problems; nothing was written\n$/,
 	]);
+	const twin = await batch({ "ONE.json": wmsFile("a"), "four.json": wmsFile("a") });
+	await warns(register([twin]), 1, /ONE differs only in case from one,.*\n1 problem; nothing was written\n$/);
 	const lock = await lockFolder(dataDir);
 	await warns(register([await batch({ "seven.json": wmsFile("a") })]), 2, "another process works in");
 	await lock.release();
@@ -68,7 +70,7 @@ test("a batch with problems names each of them, and stores nothing", async () =>
 	assert.is(await git("rev-parse", "main"), before);
 });
 
-test("--partial stores what is in order, and --dry-run stores nothing", async () => {
+test("--partial stores what is in order and not refused, and --dry-run stores nothing", async () => {
 	const before = await git("rev-parse", "main");
 	const files = { "one.json": wmsFile("changed"), "part.json": wmsFile("a"), "three.json": wmsFile("c") };
 	const path = await batch({ ...files, "bad.json": "{}" });
@@ -77,6 +79,17 @@ test("--partial stores what is in order, and --dry-run stores nothing", async ()
 	assert.is(await git("rev-parse", "main"), before);
 	await prints(register([path, "--partial"]), 1, /^2 registered, 1 stored already/);
 	assert.is(await changed(), "layers/on/one.json\nlayers/pa/part.json");
+	const twin = await batch({
+		"Three.json": wmsFile("c"),
+		"more.json": wmsFile("a"),
+		"part.json": wmsFile("a"),
+	});
+	const refusal =
+		"smallkey: Three differs only in case from three, registered, under review or of the same change\n";
+	const dryRun = await prints(register([twin, "--dry-run"]), 1, "1 added: more\n0 changed\n1 unchanged\n");
+	const partial = await prints(register([twin, "--partial"]), 1, /^1 registered, 1 stored already/);
+	assert.equal([dryRun.stderr, partial.stderr], [refusal, refusal]);
+	assert.is(await changed(), "layers/mo/more.json");
 });
 
 test("with --review-name the layers wait on a branch, and a second run adds nothing", async () => {
@@ -108,6 +121,7 @@ test("on GitHub a batch is one commit, or one pull request, and its requests gro
 		costs.push({ reads: requests.length - writes, writes });
 		requests.length = 0;
 		await prints(register([path], env), 0, new RegExp(`^0 registered, ${count} stored already`));
+		await prints(register([path, "--dry-run"], env), 0, `${count} unchanged`);
 		assert.not.match(requests.join("\n"), /blobs|\.json|^(?!GET)/m, "no file is read to be compared");
 		assert.is((await peer.commits()).length, before + 1);
 	}

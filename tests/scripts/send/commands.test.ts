@@ -213,8 +213,14 @@ test("register --remove-others removes few layers only, or as many as --remove-a
 		const low = [...removal, "--remove-at-most", String(missing - 1)];
 		await warns(run(scene, "register", [folder, ...low]), 1, `at most ${missing - 1} may be removed`);
 	}
-	assert.not.match(sent(scene).join(), /PUT|DELETE/);
 	scene.answer = catalogueOf(keysOf(3));
+	const listed = await prints(
+		run(scene, "register", [empty, ...removal, "--dry-run"]),
+		1,
+		"3 removed: mine-0 ",
+	);
+	assert.match(listed.stderr, "at most 2 may be removed");
+	assert.not.match(sent(scene).join(), /PUT|DELETE/);
 	const enough = [empty, ...removal, "--remove-at-most", "3"];
 	await prints(run(scene, "register", enough), 0, "removed: mine-0 mine-1 mine-2");
 });
