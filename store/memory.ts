@@ -35,7 +35,8 @@ export function memoryStore(files: Readonly<Record<string, string>> = {}) {
 	const reviews = new Map<string, Branch>();
 	const served: Branch = { files: new Map(Object.entries(files)), commit: "", author: "" };
 	const commits: MemoryCommit[] = [];
-	const used = new UsedRequests();
+	// It forgets no request.
+	const used = new UsedRequests(() => Number.NEGATIVE_INFINITY);
 	const inOrder = pLimit(1);
 
 	function readerAt({ files: stored }: Branch) {
@@ -63,7 +64,7 @@ export function memoryStore(files: Readonly<Record<string, string>> = {}) {
 		const spellings = async (key: string) =>
 			(await Promise.all([...reviews.values()].map((other) => readerAt(other).spellings(key)))).flat();
 		const waiting = meta.review ? { holder, spellings } : null;
-		const outcome = await decideChange({ edits, meta }, now, waiting, used.find(meta.request));
+		const outcome = await decideChange({ edits, meta }, now, waiting, used);
 		const note = (result: string | number) => {
 			for (const use of usesOf(meta, result)) used.note(use);
 		};

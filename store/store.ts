@@ -1,3 +1,4 @@
+import { maxClockSkewMs } from "../registry/sender.ts";
 import { type Problem, problemAt, type Text } from "../registry/texts.ts";
 
 export interface Log {
@@ -75,7 +76,7 @@ export interface Reader {
 /** Decides what a change does. The store calls it again if another change was made in the meantime. */
 export type Edits = (now: Reader) => Promise<Edit[] | Refusal>;
 
-export interface UsedRequest {
+export interface UsedRequest extends Pick<Meta, "time"> {
 	request: string;
 	/** `?` if only the request's commit is known. */
 	method: string;
@@ -102,12 +103,18 @@ export interface Store extends Reader {
 	remember(used: UsedRequest): Promise<boolean>;
 }
 
-export function usesOf({ request, method = "-" }: Meta, outcome: string | number): UsedRequest[] {
-	return request === null ? [] : [{ request, method, outcome }];
+export function usesOf({ request, method = "-", time }: Meta, outcome: string | number): UsedRequest[] {
+	return request === null ? [] : [{ request, method, time, outcome }];
 }
 
 /** How long a request is remembered for its key, in milliseconds: longer than a signature is valid. */
 export const requestMemoryMs = 300_000;
+
+const mayBeUsed: Refusal = {
+	status: 401,
+	reason: "used before",
+	errors: [problemAt("TimeStamp", "clock")],
+};
 
 export const usedBefore: Refusal = {
 	status: 401,
@@ -230,18 +237,21 @@ export function twinWaits(smallkey: string, other: string): Refusal {
 /**
  * Decides a change on the state that it meets.
  * @param waiting null for a change that needs no review
- * @param first the first use of its request: the request is refused now unless it changes nothing
+ * @param used a request in it is refused now unless it changes nothing
  */
 export async function decideChange(
 	{ edits, meta }: { edits: Edits; meta: Meta },
 	now: Reader,
 	waiting: Waiting | null,
-	first: UsedRequest | undefined,
+	used: UsedRequests,
 ): Promise<Edit[] | Refusal> {
 	const proposed = await edits(now);
 	const refusal = waiting && changesFiles(proposed) ? await refuseWaiting(meta, now, waiting) : null;
 	const outcome = refusal ?? proposed;
-	return first ? (judgeRepeat(first, meta.method ?? "-", outcome) ?? []) : outcome;
+	const first = used.find(meta.request);
+	if (first) return judgeRepeat(first, meta.method ?? "-", outcome) ?? [];
+	const isDoubtful = meta.request !== null && changesFiles(outcome) && used.mayHave(meta.time);
+	return isDoubtful ? mayBeUsed : outcome;
 }
 
 function judgeRepeat(first: UsedRequest, method: string, outcome: Edit[] | Refusal): Refusal | null {
@@ -257,21 +267,44 @@ function judgeRepeat(first: UsedRequest, method: string, outcome: Edit[] | Refus
 	return wasAccepted && outcome.length === 0 ? null : usedBefore;
 }
 
-/** Signed requests that were answered. They are kept for longer than a signature is valid, whatever the clock shows. */
+const minuteMs = 60_000;
+/** For a clock that is set back by some hours. */
+const maxForgotten = 500;
+
+/**
+ * Signed requests that were answered. Each is kept for longer than a signature is valid, also where the clock was ahead. If
+ * it is set back, requests of a minute of which others were forgotten may have been used.
+ * @param now the clock, by which signatures are judged @param monotonicMs it is never set
+ */
 export class UsedRequests {
 	readonly #uses = new Map<string, UsedRequest & { untilMs: number }>();
+	readonly #forgotten = new Set<number>();
+
+	constructor(
+		readonly now: () => number,
+		readonly monotonicMs = () => performance.now(),
+	) {}
 
 	find(request: string | null): UsedRequest | undefined {
 		return this.#uses.get(request ?? "");
 	}
 
+	/** @param time of the request's signature */
+	mayHave(time: number): boolean {
+		return this.#forgotten.has(Math.floor(time / minuteMs));
+	}
+
 	/** @returns false if the request was used before */
 	note(use: UsedRequest): boolean {
-		const nowMs = performance.now();
-		for (const [request, { untilMs }] of this.#uses) {
+		const nowMs = this.monotonicMs();
+		for (const [request, { untilMs, time }] of this.#uses) {
 			if (untilMs > nowMs) break;
+			if (time + maxClockSkewMs + minuteMs > this.now()) continue;
 			this.#uses.delete(request);
+			this.#forgotten.add(Math.floor(time / minuteMs));
 		}
+		for (const minute of this.#forgotten)
+			if (this.#forgotten.size > maxForgotten) this.#forgotten.delete(minute);
 		const isFirst = !this.#uses.has(use.request);
 		if (isFirst) this.#uses.set(use.request, { ...use, untilMs: nowMs + requestMemoryMs });
 		return isFirst;

@@ -38,6 +38,10 @@ export const requestTexts = {
 		"this signature was used before, and the layer has changed since: sign again",
 		"cette signature a déjà servi et la couche a changé depuis : signez de nouveau",
 	],
+	clock: [
+		"this server's clock was wrong, and it may have received this request before: sign it again",
+		"l’horloge de ce serveur était fausse, et il a peut-être déjà reçu cette requête : signez-la de nouveau",
+	],
 	"signature-word": [
 		"must be the signature alone, without the word {0} before it",
 		"doit être la signature seule, sans le mot {0} devant",

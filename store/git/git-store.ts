@@ -21,6 +21,7 @@ import {
 	type StoreBase,
 	type StoreLimits,
 	syncPath,
+	syncWithin,
 } from "./writer.ts";
 
 export interface GitStoreOptions extends Pick<StoreBase, "repository" | "log"> {
@@ -45,7 +46,13 @@ export async function openGitStore(options: GitStoreOptions, seed: () => Promise
 	const { repository, log, guard } = options;
 	const limits = { ...defaultLimits, ...options.limits };
 	const now = () => options.now().getTime();
-	const base: StoreBase = { repository, log, now, sync: options.sync ?? syncPath, limits };
+	const base: StoreBase = {
+		repository,
+		log,
+		now,
+		sync: syncWithin(limits.silenceMs, options.sync ?? syncPath),
+		limits,
+	};
 	await startTask(repository, () => openRepository(base, guard));
 	const catFile = openCatFile(repository, limits.silenceMs);
 	try {

@@ -157,7 +157,7 @@ export function openWriter(context: StoreContext) {
 			if (smallkey !== null) reader.folder(folderOf(smallkey)).catch(() => undefined);
 		for (const change of group) {
 			try {
-				const outcome = await decideChange(change, reader, waiting, requests.used.find(change.meta.request));
+				const outcome = await decideChange(change, reader, waiting, requests.used);
 				const files = changesFiles(outcome) ? outcome : [];
 				judged.push({ ...change, files, refusal: isRefusal(outcome) ? outcome : null });
 				reader.overlay(files);

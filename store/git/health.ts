@@ -11,6 +11,7 @@ const gitFailed: Cause = ["busy", "git failed"];
 
 /** Of errors as texts, which begin with the error's name. */
 const causes: readonly [pattern: RegExp, cause: Cause][] = [
+	[/^DiskTimeout/, ["busy", "the disk does not answer"]],
 	[/^GitTimeout/, ["busy", "git does not answer"]],
 	[
 		/ENOSPC|EDQUOT|No space left on device|Disk quota exceeded|Out of diskspace|failed to write new configuration file/,

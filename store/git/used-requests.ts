@@ -1,6 +1,7 @@
 import { appendFile, mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import pLimit from "p-limit";
+import { parseTimestamp } from "../../registry/sender.ts";
 import { readTextIfThere, replaceFile } from "../files/files.ts";
 import {
 	declinedFolder,
@@ -21,7 +22,7 @@ export type RequestLog = Awaited<ReturnType<typeof openRequestLog>>;
 /** A log has the used requests that changed nothing; the trailers of commits have all others. */
 export async function openRequestLog({ repository, now }: StoreBase) {
 	const path = join(dirname(repository), "requests", "requests.log");
-	const used = new UsedRequests();
+	const used = new UsedRequests(now);
 	const inOrder = pLimit(1);
 	let room = 0;
 
@@ -49,15 +50,18 @@ export async function openRequestLog({ repository, now }: StoreBase) {
 	await mkdir(dirname(path), { recursive: true });
 	// A power cut may have cut the last line off.
 	for (const line of ((await readTextIfThere(path)) ?? "").split("\n").slice(0, -1)) {
-		const [request = "", method = "", outcome = ""] = line.split(" ");
-		used.note({ request, method, outcome: outcome.length === 3 ? Number(outcome) : outcome });
+		const [request = "", method = "", outcome = "", time] = line.split(" ");
+		const signed = { request, method, time: Number(time ?? now()) };
+		used.note({ ...signed, outcome: outcome.length === 3 ? Number(outcome) : outcome });
 	}
 	await readCommitted();
 	return { used, readCommitted, keep, close: () => inOrder(() => undefined) };
 }
 
 function linesOf(uses: readonly UsedRequest[]): string {
-	return uses.map(({ request, method, outcome }) => `${request} ${method} ${outcome}\n`).join("");
+	return uses
+		.map(({ request, method, outcome, time }) => `${request} ${method} ${outcome} ${time}\n`)
+		.join("");
 }
 
 const maxCommits = 100_000;
@@ -78,9 +82,11 @@ async function readRequests(repository: string, nowMs: number): Promise<UsedRequ
 		return Number(seconds) * 1_000 < nowMs - requestMemoryMs ? [] : [id];
 	});
 	const uses: UsedRequest[] = [];
-	for await (const { id, committer, message } of readCommits(repository, ids)) {
+	for await (const { id, author, committer, message } of readCommits(repository, ids)) {
 		if (personText(committer) !== serviceIdentity) continue;
-		for (const request of trailersOf(message, "Request")) uses.push({ request, method: "?", outcome: id });
+		const time = parseTimestamp(trailersOf(message, "TimeStamp")[0] ?? "") ?? author.timeMs;
+		for (const request of trailersOf(message, "Request"))
+			uses.push({ request, method: "?", time, outcome: id });
 	}
 	return uses;
 }

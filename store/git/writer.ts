@@ -7,7 +7,7 @@ import { GitFailure, GitKilled, GitTimeout, gitText } from "./commands/run.ts";
 export const branchName = "main";
 
 export const defaultLimits = {
-	/** Longest time of a git process that writes a group, and longest silence of one that reads. */
+	/** Longest time of a git process that writes a group, longest silence of one that reads, and longest sync. */
 	silenceMs: 15_000,
 	lockMs: 2_000,
 	pollMs: 200,
@@ -25,9 +25,26 @@ export interface StoreBase {
 	repository: string;
 	log: Log;
 	now: () => number;
-	/** Syncs a file, or the names in a folder, to the disk. */
+	/** Syncs a file, or the names in a folder, to the disk. @throws {DiskTimeout} if that takes too long */
 	sync: (path: string) => Promise<void>;
 	limits: StoreLimits;
+}
+
+export class DiskTimeout extends Error {
+	override name = "DiskTimeout";
+}
+
+export function syncWithin(maxMs: number, sync: StoreBase["sync"]): StoreBase["sync"] {
+	return async (path) => {
+		const late = new AbortController();
+		const limit = sleep(maxMs, undefined, late).then(() => {
+			throw new DiskTimeout(`${path}: was not on the disk within ${maxMs / 1000} s`);
+		});
+		await Promise.race([sync(path), limit]).finally(() => {
+			limit.catch(() => undefined);
+			late.abort();
+		});
+	};
 }
 
 /** Errors of folders that cannot be synced by themselves: network file systems, Windows, a parent of another user. */

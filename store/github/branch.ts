@@ -1,7 +1,7 @@
 import pMap from "p-map";
 import type { CommitFiles, FileEntry, Folder } from "../reader.ts";
 import { authorMail, commitMessage, type Edit, type Meta, serviceAuthor } from "../store.ts";
-import { type Github, orNull, Refused } from "./client.ts";
+import { type Github, GithubBusy, orNull, Refused } from "./client.ts";
 
 export interface Head {
 	commit: string;
@@ -19,7 +19,10 @@ export async function readHead(github: Github, branch: string): Promise<Head> {
 	const { rest, repo } = github;
 	// A tag may have the same name.
 	const parameters = { ...repo, sha: `refs/heads/${branch}`, per_page: recentCommits };
-	const { data } = await rest.repos.listCommits(parameters);
+	const { data } = await rest.repos.listCommits(parameters).catch((error: unknown) => {
+		if (!(error instanceof Refused && /repository is empty/i.test(error.words))) throw error;
+		throw new GithubBusy(300, "the repository on GitHub has no commit yet: make one", "read-only");
+	});
 	const [{ sha: commit, commit: content }] = data as [PastCommit];
 	const tree = content.tree.sha;
 	return { commit, tree, recent: data, files: filesAt(github, commit, tree) };
@@ -167,12 +170,13 @@ const treesAtOnce = 4;
 
 export type Step = { edits: Edit[]; meta: Meta };
 
-/** Makes commits on top of each other, on no branch yet. @returns the commit of each step */
+/** Makes commits on top of each other, on no branch yet. @returns the commits of the steps for which there was time */
 export async function commitEach(
 	github: Github,
 	head: Head,
 	steps: readonly Step[],
 	now: Date,
+	hasTime: () => boolean,
 ): Promise<string[]> {
 	// Each tree is the head's tree with all edits up to its step, so that no tree has to wait for another one.
 	const writeStep = (_: Step, index: number) => {
@@ -182,6 +186,7 @@ export async function commitEach(
 	const trees = await pMap(steps, writeStep, { concurrency: treesAtOnce });
 	const commits: string[] = [];
 	for (const [index, { meta }] of steps.entries()) {
+		if (index > 0 && !hasTime()) break;
 		const place = { tree: trees[index] as string, parents: [commits.at(-1) ?? head.commit] };
 		const commit = { ...github.repo, ...authorship(meta, now), ...place };
 		commits.push((await github.rest.git.createCommit(commit)).data.sha);

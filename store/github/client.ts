@@ -15,8 +15,8 @@ export interface Connection {
 	requestTimeoutMs: number;
 }
 
-/** @returns the header of a request */
-export type Authorization = (github: Github) => Promise<string>;
+/** @param isEnded whether GitHub no longer accepts the last token @returns the header of a request */
+export type Authorization = (github: Github, isEnded: boolean) => Promise<string>;
 
 export class GithubBusy extends StoreBusy {
 	/** @param seconds up to twice as many, so that publishers do not return together @param reason without a secret */
@@ -104,15 +104,21 @@ export function connect(connection: Connection, authorization: Authorization): (
 			const line = `${method} ${pathname}${search}`;
 			// A request for an App's token.
 			const isAuthorized = headers.authorization !== undefined;
+			let isEnded = false;
 			for (let attempts = 1; ; attempts += 1) {
 				const leftMs = await waitForPause(until);
 				// In place, since octokit's other hooks pass on the same object.
-				if (!isAuthorized) headers.authorization = await authorization(github);
+				if (!isAuthorized) headers.authorization = await authorization(github, isEnded);
 				headers["x-github-api-version"] = "2022-11-28";
 				const signal = AbortSignal.timeout(Math.min(connection.requestTimeoutMs, leftMs));
 				options.request = { ...options.request, signal };
 				// Octokit throws for each status from 400 up, and if there is no answer.
 				const answer = await Promise.resolve(send(options)).catch((error) => error.response ?? error);
+				// A token may be revoked before it expires.
+				if (answer.status === 401 && !isAuthorized && !isEnded) {
+					isEnded = true;
+					continue;
+				}
 				const trouble = troubleOf(answer, line, now());
 				if (!trouble) return answer;
 				const { pauseMs } = trouble;
@@ -178,8 +184,8 @@ export function authorizeWith(
 	if ("token" in credentials) return async () => `Bearer ${credentials.token}`;
 	const app = { id: credentials.appId, privateKey: pkcs8Of(credentials.privateKey) };
 	let token: { text: string; until: number } | null = null;
-	return async ({ rest, repo }) => {
-		if (token && token.until > now().getTime()) return `Bearer ${token.text}`;
+	return async ({ rest, repo }, isEnded) => {
+		if (token && !isEnded && token.until > now().getTime()) return `Bearer ${token.text}`;
 		const jwt = await githubAppJwt({ ...app, now: Math.floor(now().getTime() / 1000) });
 		const headers = { authorization: `Bearer ${jwt.token}` };
 		const installation = await orNull(rest.apps.getRepoInstallation({ ...repo, headers }));

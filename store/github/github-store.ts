@@ -49,7 +49,7 @@ export function githubStore(options: GithubOptions): Store {
 	};
 	const permissions = { contents: "write", pull_requests: "write" } as const;
 	const githubUntil = connect(connection, authorizeWith(options.auth, now, permissions));
-	const used = new UsedRequests();
+	const used = new UsedRequests(() => now().getTime());
 	const context = { ...connection, branch, heads: new Heads(now), used };
 	const queue = new Queue({ ...limits, now, maxBatch }, (batch) =>
 		makeEach(batch, (part) => makeTogether({ ...context, github: githubUntil(part.until) }, part)),
@@ -76,12 +76,15 @@ export function githubStore(options: GithubOptions): Store {
 }
 
 /** GitHub's refusal of a batch does not say which change caused it, so each change is then made alone. */
-async function makeEach(batch: Batch, make: (part: Batch) => Promise<Outcome[]>): Promise<Outcome[]> {
+async function makeEach(
+	batch: Batch,
+	make: (part: Batch) => Promise<(Outcome | null)[]>,
+): Promise<(Outcome | null)[]> {
 	try {
 		return await make(batch);
 	} catch (error) {
 		if (error instanceof StoreBusy || batch.changes.length === 1) throw error;
-		const outcomes: Outcome[] = [];
+		const outcomes: (Outcome | null)[] = [];
 		for (const change of batch.changes) {
 			const alone = { ...batch, changes: [change], fill: () => undefined };
 			outcomes.push(...(await make(alone).catch((failure: unknown) => [{ error: failure }])));
@@ -102,10 +105,10 @@ class Queue {
 	#waiting: QueuedChange[] = [];
 	#running = { until: Number.NEGATIVE_INFINITY, end: Promise.resolve() };
 
-	/** @param run returns outcomes in the order of the changes */
+	/** @param run returns outcomes in the order of the changes; those without an outcome wait again */
 	constructor(
 		readonly limits: { now: () => Date; maxBatch: number; waitMs: number; batchMs: number },
-		readonly run: (batch: Batch) => Promise<Outcome[]>,
+		readonly run: (batch: Batch) => Promise<(Outcome | null)[]>,
 	) {}
 
 	/** @throws {StoreBusy} if no batch takes the change within `waitMs` */
@@ -143,7 +146,8 @@ class Queue {
 		const end = this.run({ changes, until, fill })
 			.catch((error) => changes.map((): Outcome => ({ error })))
 			.then((outcomes) => {
-				for (const [index, change] of changes.entries()) change.outcome ??= outcomes[index] as Outcome;
+				for (const [index, change] of changes.entries()) change.outcome ??= outcomes[index] ?? null;
+				this.#waiting.unshift(...changes.filter(({ outcome }) => !outcome));
 				if (this.#running.until === until) this.#running.until = Number.NEGATIVE_INFINITY;
 			});
 		this.#running = { until, end };

@@ -45,9 +45,15 @@ type Decision = Edit[] | Outcome;
 
 const maxAttempts = 5;
 
-/** Begins anew, from a fresh read, while other writers are faster or it is not known whether the branch was moved. */
-export async function makeTogether(context: BatchContext, batch: Batch): Promise<Outcome[]> {
-	const earlier = new Map<string, Outcome[]>();
+/** For moving the branch and for retries. */
+const reserveMs = 5_000;
+
+/**
+ * Begins anew, from a fresh read, while other writers are faster or it is not known whether the branch was moved.
+ * @returns null for a change for which there was no time
+ */
+export async function makeTogether(context: BatchContext, batch: Batch): Promise<(Outcome | null)[]> {
+	const earlier = new Map<string, (Outcome | null)[]>();
 	for (let attempts = 1; ; attempts += 1) {
 		try {
 			return await attempt(context, batch, earlier);
@@ -65,9 +71,9 @@ export async function makeTogether(context: BatchContext, batch: Batch): Promise
 /** @param earlier outcomes by the last commit of an attempt: it may be on the branch although GitHub's answer was lost */
 async function attempt(
 	context: BatchContext,
-	{ changes, fill }: Batch,
-	earlier: Map<string, Outcome[]>,
-): Promise<Outcome[]> {
+	{ changes, until, fill }: Batch,
+	earlier: Map<string, (Outcome | null)[]>,
+): Promise<(Outcome | null)[]> {
 	const { github, heads, branch, now } = context;
 	const [{ meta }] = changes as [Change];
 	const main = await heads.find(github, branch);
@@ -82,14 +88,16 @@ async function attempt(
 		return changesSomething(decision) ? [{ meta, edits: decision }] : [];
 	});
 	const isJoined = meta.reviewName !== undefined;
-	const commits = await commitEach(github, head, isJoined ? joinSteps(steps) : steps, now());
+	const hasTime = () => now().getTime() < until - reserveMs;
+	const commits = await commitEach(github, head, isJoined ? joinSteps(steps) : steps, now(), hasTime);
 	const tip = commits.at(-1) ?? head.commit;
 	let made = 0;
-	const outcomes = decisions.map((decision): Outcome => {
+	const outcomes = decisions.map((decision): Outcome | null => {
 		if (!Array.isArray(decision)) return decision;
-		const changed = decision.length > 0;
-		if (changed) made += 1;
-		return { commit: (isJoined ? tip : commits[made - 1]) ?? head.commit, changed };
+		if (decision.length === 0) return { commit: commits[made - 1] ?? head.commit, changed: false };
+		made += 1;
+		const commit = isJoined ? tip : commits[made - 1];
+		return commit === undefined ? null : { commit, changed: true };
 	});
 	if (tip !== head.commit) {
 		earlier.set(tip, outcomes);
@@ -107,14 +115,14 @@ async function showOutcomes(
 	changes: readonly Change[],
 	main: Head,
 	review: Review,
-	outcomes: Outcome[],
-): Promise<Outcome[]> {
-	const last = changes.findLast((_, index) => "changed" in (outcomes[index] as Outcome));
+	outcomes: (Outcome | null)[],
+): Promise<(Outcome | null)[]> {
+	const last = changes.findLast((_, index) => "changed" in (outcomes[index] ?? {}));
 	if (!last) return outcomes;
 	const { html_url } = await showReview(context, review, last.meta);
 	const isWaiting = await Promise.all(changes.map(({ meta }) => waits(review, main, meta)));
 	return outcomes.map((outcome, index) => {
-		const isShown = "changed" in outcome && (outcome.changed || isWaiting[index]);
+		const isShown = outcome && "changed" in outcome && (outcome.changed || isWaiting[index]);
 		return isShown ? { ...outcome, branch: review.name, pullRequest: html_url } : outcome;
 	});
 }
@@ -156,7 +164,7 @@ async function decideAlone(
 	review: Review | null,
 ): Promise<Decision> {
 	try {
-		return await decideChange(change, state, review?.waiting ?? null, used.find(change.meta.request));
+		return await decideChange(change, state, review?.waiting ?? null, used);
 	} catch (error) {
 		if (error instanceof StoreBusy || error instanceof Refused) throw error;
 		return { error };

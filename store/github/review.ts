@@ -36,14 +36,13 @@ export async function findReview(place: Place & { heads: Heads }, main: Head, me
 
 /** Of reviews of one layer their names, and what has the spelling on branches of many. */
 function spellingsOn(github: Github, branches: readonly string[]): Waiting["spellings"] {
+	const names = branches.map((branch) => branch.slice(branch.indexOf("/") + 1));
+	const ofMany = branches.filter((branch) => branch.includes("."));
+	let heads: Promise<Head[]> | null = null;
 	return async (smallkey) => {
-		const spellings = branches.map(async (branch) => {
-			const [, name = ""] = branch.split("/");
-			return name.includes(".")
-				? readerOf((await readHead(github, branch)).files).spellings(smallkey)
-				: [name];
-		});
-		return (await Promise.all(spellings)).flat();
+		heads ??= Promise.all(ofMany.map((branch) => readHead(github, branch)));
+		const spellings = (await heads).map(({ files }) => readerOf(files).spellings(smallkey));
+		return [...names, ...(await Promise.all(spellings)).flat()];
 	};
 }
 

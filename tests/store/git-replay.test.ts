@@ -2,7 +2,7 @@ import { open, readdir, readFile, rename, rm, writeFile } from "node:fs/promises
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { layerPath } from "../../registry/smallkey.ts";
-import { isRefusal, type Meta } from "../../store/store.ts";
+import { isRefusal, type Meta, UsedRequests } from "../../store/store.ts";
 import { noon } from "../helpers/local.ts";
 import { freshSuite, temporaryFolder } from "../helpers/world.ts";
 import { metaOf, newRequest } from "./contract.ts";
@@ -27,7 +27,7 @@ async function isUsed(world: TestRepository, layer: string, parts: Partial<Meta>
 }
 
 const remember = ({ store }: TestRepository, request = newRequest()): Promise<boolean> =>
-	store.remember({ request, method: "PUT", outcome: 404 });
+	store.remember({ request, method: "PUT", time: noon, outcome: 404 });
 
 const logOf = ({ folder }: TestRepository) => join(folder, "requests/requests.log");
 
@@ -103,7 +103,10 @@ test("a repeat whose first method is not known is answered like the first", asyn
 	await world.open();
 	for (let starts = 0; starts < 2; starts += 1) {
 		await remember(world);
-		assert.match(await readFile(logOf(world), "utf8"), `${meta.request} ? ${commit}\n`);
+		assert.match(
+			await readFile(logOf(world), "utf8"),
+			new RegExp(`^${meta.request} \\? ${commit} \\d+$`, "m"),
+		);
 		assert.is(await change(), commit);
 		await world.restart();
 	}
@@ -124,6 +127,25 @@ test("a clock that goes ahead and back reopens no request, with restarts between
 			await world.restart();
 		}
 	}
+});
+
+test("a use is kept where the clock was ahead, and a clock that is set back is not believed", () => {
+	let [nowMs, monotonicMs] = [noon, 0];
+	const used = new UsedRequests(
+		() => nowMs,
+		() => monotonicMs,
+	);
+	const use = (request: string, time: number) => used.note({ request, method: "PUT", time, outcome: 404 });
+	const hourMs = 60 * minuteMs;
+	use("ahead", noon + hourMs);
+	use("usual", noon);
+	[nowMs, monotonicMs] = [noon + 6 * minuteMs, 6 * minuteMs];
+	use("later", nowMs);
+	assert.equal([used.find("ahead")?.time, used.find("usual")], [noon + hourMs, undefined]);
+	assert.equal(
+		[noon, noon + minuteMs].map((time) => used.mayHave(time)),
+		[true, false],
+	);
 });
 
 test.run();

@@ -224,6 +224,23 @@ function signalWriter({ folder }: TestRepository, name: "SIGKILL" | "SIGSTOP"): 
 	return replaceGit(folder, signalledImport(mark, name === "SIGKILL" ? "KILL" : "STOP"));
 }
 
+for (const folder of ["objects/pack", "refs/heads"]) {
+	test(`a disk that does not answer for ${folder} blocks no later change`, async ({ world }) => {
+		await world.restart({ silenceMs });
+		const [held, release] = gate();
+		world.sync = async (path) => {
+			if (path.endsWith(folder)) await held;
+			await syncPath(path);
+		};
+		assertBusy(await outcomeOf(world.put("disk", folder)), "busy");
+		assert.is(world.store.state(), "the disk does not answer");
+		release();
+		await committed(world.put("two", folder));
+		assert.is(world.store.state(), null);
+		await world.restart();
+	});
+}
+
 test("a git fast-import that dies is replaced, and its changes are refused for now", async ({ world }) => {
 	for (let round = 0; round < 2; round += 1) {
 		using _ = signalWriter(world, "SIGKILL");

@@ -177,6 +177,8 @@ test("a GitHub App finds its installation, and renews its token in time", async 
 	assert.equal((await requests("1\n")).slice(0, 2), ["GET /installation", mint]);
 	ahead = 2_000;
 	assert.equal([await mints("2\n"), await mints("3\n")], [1, 0]);
+	fault(peer, "GET", /commits$/, answer(401, "Bad credentials"), 1);
+	assert.is(await mints("4\n"), 1);
 	const pkcs8 = createPrivateKey(peer.app.privateKey).export({ type: "pkcs8", format: "pem" }) as string;
 	const inBase64 = Buffer.from(peer.app.privateKey).toString("base64");
 	for (const privateKey of [pkcs8.replaceAll("\n", "\\r\\n"), inBase64.replace(/.{76}/g, "$&\n")])
