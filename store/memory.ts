@@ -1,9 +1,8 @@
 import pLimit from "p-limit";
 import { blobId } from "./hashes.ts";
-import { isProposed, readerOf } from "./reader.ts";
+import { decideChange, isProposed, readerOf } from "./reader.ts";
 import {
 	type Commit,
-	decideChange,
 	type Edit,
 	type Edits,
 	isRefusal,

@@ -2,11 +2,10 @@ import pLimit from "p-limit";
 import { folderOf } from "../../registry/smallkey.ts";
 import type { Problem } from "../../registry/texts.ts";
 import { groupBy } from "../../registry/untrusted-text.ts";
-import { isProposed } from "../reader.ts";
+import { decideChange, isProposed, type Waiting } from "../reader.ts";
 import {
 	type Commit,
 	changesFiles,
-	decideChange,
 	type Edit,
 	type Edits,
 	groupOf,
@@ -16,7 +15,6 @@ import {
 	reviewBranch,
 	StoreBusy,
 	usesOf,
-	type Waiting,
 } from "../store.ts";
 import { type Branch, changesOf, findLastCommit } from "./branch.ts";
 import type { CatFile, CommitReader } from "./commands/cat-file.ts";

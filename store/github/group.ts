@@ -1,8 +1,7 @@
 import { layerPath } from "../../registry/smallkey.ts";
-import { readerOf } from "../reader.ts";
+import { decideChange, readerOf } from "../reader.ts";
 import {
 	type Commit,
-	decideChange,
 	type Edit,
 	type Edits,
 	type Meta,

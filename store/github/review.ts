@@ -1,6 +1,6 @@
 import { code } from "../../registry/untrusted-text.ts";
-import { isProposed, readerOf } from "../reader.ts";
-import { authorOf, isReviewBranch, type Meta, reviewBranch, type Waiting } from "../store.ts";
+import { isProposed, readerOf, type Waiting } from "../reader.ts";
+import { authorOf, isReviewBranch, type Meta, reviewBranch } from "../store.ts";
 import { type Head, type Heads, readHead, type Step } from "./branch.ts";
 import { type Github, GithubBusy, Refused } from "./client.ts";
 

@@ -3,6 +3,7 @@ import { conditionalEdits } from "../../api/register.ts";
 import { descriptionPath, layerPath } from "../../registry/smallkey.ts";
 import { problemAt, textsOf } from "../../registry/texts.ts";
 import { blobId } from "../../store/hashes.ts";
+import { twinWaits } from "../../store/reader.ts";
 import {
 	type Commit,
 	type Edit,
@@ -11,7 +12,6 @@ import {
 	type Reader,
 	type Store,
 	StoreBusy,
-	twinWaits,
 	usedBefore,
 	waitsOf,
 } from "../../store/store.ts";
