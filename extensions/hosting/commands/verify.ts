@@ -8,7 +8,7 @@ import { resolveCommit } from "../../../publish/collect.ts";
 import { fragmentFolders } from "../../../publish/rendered.ts";
 import { parseLayerPath } from "../../../registry/smallkey.ts";
 import { targetNames } from "../../../registry/targets/table.ts";
-import { plain } from "../../../registry/untrusted-text.ts";
+import { firstOf, groupBy, plain } from "../../../registry/untrusted-text.ts";
 import {
 	createRun,
 	exitCodes,
@@ -77,6 +77,9 @@ async function changedSince(commit: string): Promise<string[]> {
 	return changes.flatMap(({ path }) => parseLayerPath(path)?.smallkey ?? []);
 }
 
+/** Of paths with the same difference. */
+const maxNamed = 20;
+
 export const run = createRun("verify", async ({ read, io }) => {
 	const [{ since, wait = 0, dist }, address] = await read((line) =>
 		line
@@ -100,7 +103,10 @@ export const run = createRun("verify", async ({ read, io }) => {
 		const names = left.map(({ path }) => path);
 		left = (await pMap(names, check, { concurrency: 16 })).flat();
 	}
-	for (const { path, difference } of left) io.warn(plain(`${path}: ${difference}`));
+	for (const [difference, same] of groupBy(left, ({ difference }) => difference)) {
+		const paths = same.map(({ path }) => path);
+		io.warn(plain(`${firstOf(paths, maxNamed, ", ")}: ${difference}`));
+	}
 	io.print(`${paths.length} paths checked: ${left.length === 0 ? "all as built" : `${left.length} differ`}`);
 	return left.length === 0 ? exitCodes.done : exitCodes.wrong;
 });
