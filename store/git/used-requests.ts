@@ -14,7 +14,7 @@ import {
 import { listCommits, personText, readCommits, trailersOf } from "./commands/commits.ts";
 import type { StoreBase } from "./writer.ts";
 
-/** So many lines are added to the log until it is written anew. */
+/** Lines that are added to the log before it is rewritten. */
 const maxAdded = 10_000;
 
 export type RequestLog = Awaited<ReturnType<typeof openRequestLog>>;
@@ -29,7 +29,7 @@ export async function openRequestLog({ repository, now }: StoreBase) {
 	const write = (added: readonly UsedRequest[]) =>
 		inOrder(async () => {
 			const left = room - added.length;
-			// A write that fails may leave an incomplete line: then the next one writes the log anew.
+			// A write that fails may leave an incomplete line: then the next one rewrites the log.
 			room = 0;
 			if (left >= 0) await appendFile(path, linesOf(added), { flush: true });
 			else await replaceFile(path, linesOf([...used.all(), ...added]));

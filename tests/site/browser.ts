@@ -66,7 +66,7 @@ export async function assertColour(
 ): Promise<void> {
 	const map = page.locator(".map").first();
 	await eventually(async () => {
-		// A draft makes its map anew with each change.
+		// A draft replaces its map with each change.
 		const box = await map.scrollIntoViewIfNeeded().then(
 			() => map.boundingBox(),
 			() => null,

@@ -25,7 +25,7 @@ async function readHealthBefore(repository: string, base: string, day: string): 
 	return commit === "" ? null : readHealth(repository, commit);
 }
 
-/** In the health of the checkout. @param before null if there is none */
+/** In the health of the checkout. @param before null if the checkout has no health */
 async function noteRepairs(before: string | null, open: readonly OpenRepair[], now: Date) {
 	const proposed = new Set(open.flatMap(({ smallkeys }) => smallkeys));
 	const text = healthText(markRepairs(parseHealth(before), proposed, weekOf(now)));
