@@ -113,7 +113,7 @@ interface PlaceOptions {
 	copies?: (bytes: Uint8Array) => Iterable<readonly [ending: string, copy: Uint8Array]>;
 }
 
-export type PlacedFile = "same" | "written" | "removed";
+type PlacedFile = "same" | "written" | "removed";
 
 /**
  * Null removes the file. Readers get the old file or the new one, and never a compressed copy of the old one

@@ -128,7 +128,7 @@ export function parseRegistration(
 }
 
 /** The stored form has a line for each member and entry, and may become too large to be read again. */
-export function storedSizeProblem(registration: Registration): Problem | null {
+function storedSizeProblem(registration: Registration): Problem | null {
 	const { length } = new TextEncoder().encode(canonicalText(registration));
 	return length <= maxRegistrationBytes
 		? null

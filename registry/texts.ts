@@ -77,7 +77,7 @@ export function listProblems(all: readonly LazyProblem[]): Problem[] {
 	return problems;
 }
 
-export function pointerSegment(name: string): string {
+function pointerSegment(name: string): string {
 	return name.replaceAll("~", "~0").replaceAll("/", "~1");
 }
 

@@ -21,12 +21,12 @@ const layersOption = new Option("--layers <dir>", "a folder of layers (layers of
 	"repo",
 );
 
-export const repoOption = new Option(
+const repoOption = new Option(
 	"--repo <dir>",
 	"a git repository instead, such as DATA_DIR/repository.git of a running service",
 );
 
-export const refOption = new Option("--ref <ref>", "its commit (the branch main)");
+const refOption = new Option("--ref <ref>", "its commit (the branch main)");
 
 export function withSource<Args extends unknown[], Options extends OptionValues>(
 	line: Command<Args, Options>,

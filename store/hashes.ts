@@ -1,4 +1,4 @@
-export interface Hashes {
+interface Hashes {
 	sha1(bytes: Uint8Array): Uint8Array | Promise<Uint8Array>;
 	sha256(bytes: Uint8Array): Uint8Array | Promise<Uint8Array>;
 	hmacSha256(key: Uint8Array, bytes: Uint8Array): Uint8Array | Promise<Uint8Array>;

@@ -14,7 +14,7 @@ import {
 	usesOf,
 } from "./store.ts";
 
-export interface MemoryCommit extends Meta {
+interface MemoryCommit extends Meta {
 	id: string;
 	branch: string;
 	edits: readonly Edit[];

@@ -111,7 +111,7 @@ function withoutPort(text: string): string {
 
 export const clientGone = 499;
 
-export function answerGone(): Reply {
+function answerGone(): Reply {
 	return { status: clientGone, headers: {}, body: emptyBody };
 }
 

@@ -24,7 +24,7 @@ import { addLastChanges, readHistory, recentChanges } from "./history.ts";
 import { hashOf, readText, type UsableState } from "./output.ts";
 import type { Thumbnails } from "./proofs.ts";
 
-export type EarlierCatalogue = NonNullable<ReturnType<typeof readEarlier>>;
+type EarlierCatalogue = NonNullable<ReturnType<typeof readEarlier>>;
 
 /**
  * Null unless every chunk is as it was written: its name has the hash of its content. `dateMs` is 0 if the

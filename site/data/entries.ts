@@ -72,7 +72,7 @@ export function parseChunk(text: string | null): Chunk | null {
 
 export const healthReportPath = "index/health.json";
 
-export const reportVersion = 3;
+const reportVersion = 3;
 
 export type HealthReport = ReturnType<typeof healthReportOf>;
 

@@ -83,7 +83,7 @@ export interface CatalogueFile {
 	headers?: Record<string, string>;
 }
 
-export interface CatalogueFiles {
+interface CatalogueFiles {
 	find(file: string, acceptEncoding: string): Promise<CatalogueFile | null>;
 	text(file: string): Promise<string | null>;
 	headers: Record<string, string>;

@@ -80,7 +80,7 @@ export interface Choice extends Record<FacetName, string> {
 	sort: Sort;
 }
 
-export type FacetValue = readonly [value: string, count: number];
+type FacetValue = readonly [value: string, count: number];
 
 export interface Chosen {
 	hits: readonly Entry[];

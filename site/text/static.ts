@@ -81,7 +81,7 @@ export const textsIn = {
 	fr: { ...translator("fr", { ...pageTexts.fr, ...staticTexts.fr }), causes: causes.fr },
 };
 
-export type StaticText = keyof (typeof pageTexts)["en"] | keyof (typeof staticTexts)["en"];
+type StaticText = keyof (typeof pageTexts)["en"] | keyof (typeof staticTexts)["en"];
 
 /** A text in both languages, for what exists only once. */
 export function inBoth(code: StaticText, ...values: readonly string[]): string {

@@ -21,7 +21,7 @@ export interface Change {
 	meta: Meta;
 }
 
-export interface BatchContext extends Pick<Connection, "now" | "sleep"> {
+interface BatchContext extends Pick<Connection, "now" | "sleep"> {
 	github: Github;
 	branch: string;
 	heads: Heads;

@@ -10,7 +10,7 @@ import {
 import { plain } from "../../../registry/untrusted-text.ts";
 
 /** Wrong files are reported and left out. */
-export function validLayers(files: readonly LayerFile[], io: Io): CheckedLayer[] {
+function validLayers(files: readonly LayerFile[], io: Io): CheckedLayer[] {
 	const { layers, problems } = judgeChange(namesOf(files), files, "stored");
 	for (const problem of problems) io.warn(plain(problemLine(problem)));
 	return [...layers.values()];

@@ -1,7 +1,7 @@
 import { type GitObject, readObjects } from "./cat-file.ts";
 import { defaultSilenceMs, GitFailure, GitTimeout, gitText, readRecords, runGit } from "./run.ts";
 
-export interface RawCommit {
+interface RawCommit {
 	id: string;
 	parents: string[];
 	author: Person;
