@@ -91,21 +91,16 @@ function landLayer(): ImageLayer<ImageStatic> {
 	return new ImageLayer({ source });
 }
 
-export function mapFrame(
-	className: string,
-	label: string,
-	zoom: (steps: number) => void,
-	home: (() => void) | null,
-): TemplateResult {
+export function mapFrame(label: string, zoom: (steps: number) => void, home: () => void): TemplateResult {
 	const { baseMapAttribution } = settings;
 	const button = (sign: string, label: string, press: () => void) =>
 		html`<button aria-label=${label} title=${label} @click=${press}>${sign}</button>`;
 	return html`<div class="mapframe">
-		<div class=${className} tabindex="0" role="application" aria-label=${label}></div>
+		<div class="map" tabindex="0" role="application" aria-label=${label}></div>
 		${baseMapAttribution && html`<p class="attribution">${baseMapAttribution}</p>`}
 		<div class="zoom">
 			${button("+", t("zoom-in"), () => zoom(1))}${button("−", t("zoom-out"), () => zoom(-1))}
-			${home && button("⌂", t("whole-layer"), home)}
+			${button("⌂", t("whole-layer"), home)}
 		</div>
 	</div>`;
 }

@@ -51,7 +51,7 @@ export async function drawLayer(
 		if (signal.aborted) return;
 		texts = { ...texts, ...changes };
 		const { status, isBad, help, legend } = texts;
-		const content = html`${mapFrame("map", t("map-of", drawable.title), (steps) => base.zoom(steps), showWhole)}
+		const content = html`${mapFrame(t("map-of", drawable.title), (steps) => base.zoom(steps), showWhole)}
 			<p class=${isBad ? "mapstatus bad" : "mapstatus"} role="status">${status}</p>
 			<p class="maphelp" ?hidden=${help === ""}>${help}</p>
 			<div class="legend">${legend}</div>`;

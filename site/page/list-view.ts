@@ -2,10 +2,10 @@ import { html, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
 import { catalogue, renewCatalogue } from "../search/loaded-catalogue.ts";
 import type { Chosen } from "../search/select.ts";
-import { boundsOf, boxOf, firstShown, maxText, moreShown, type State, writeState } from "./address.ts";
+import { firstShown, maxText, moreShown, type State, writeState } from "./address.ts";
 import { debounce, textIn, whenIdle } from "./dom.ts";
-import { createFilters } from "./filters.ts";
-import { currentState, go, refresh, settings, siteName, t, type View } from "./page.ts";
+import { filterFields } from "./filters.ts";
+import { currentState, go, refresh, siteName, t, type View } from "./page.ts";
 import { type Results, results } from "./results.ts";
 
 /** Pause in typing before a search, and time between updates while layers are loading. */
@@ -14,7 +14,6 @@ const followMs = 200;
 
 /** @param left the layer that was open before; its row gets the focus */
 export function openListView(left: string, signal: AbortSignal): View {
-	const filters = createFilters();
 	let shown: Results = { state: currentState(), hits: [], words: new Set(), isComplete: false, serial: 0 };
 	let chosen: Chosen | null = null;
 	let isBusy = true;
@@ -36,7 +35,6 @@ export function openListView(left: string, signal: AbortSignal): View {
 		lastSerial += 1;
 		typed = null;
 		clearTimeout(timer);
-		filters.close();
 		catalogue.onChange = () => undefined;
 	});
 	catalogue.onChange = showLoaded;
@@ -78,7 +76,7 @@ export function openListView(left: string, signal: AbortSignal): View {
 				<p class="hint" id="searchhint">${t("search-hint")}</p>
 			</form>
 			<div class="finder">
-				${filters.content(state, catalogue.isComplete ? chosen : null)}
+				${filterFields(state, catalogue.isComplete ? chosen : null)}
 				${results(shown, isBusy, more, retry)}
 			</div>
 		</div>`;
@@ -115,18 +113,14 @@ export function openListView(left: string, signal: AbortSignal): View {
 		isOutdated = false;
 		const wasComplete = catalogue.isComplete;
 		const text = state.q.trim();
-		const box = boxOf(state.view);
-		if (text !== "" || box) {
+		if (text !== "") {
 			isBusy = true;
 			refresh();
 		}
-		const [match, bounds] = await Promise.all([
-			text === "" ? null : catalogue.match(text),
-			box && boundsOf(box, settings.mapWkid),
-		]);
+		const match = await (text === "" ? null : catalogue.match(text));
 		if (serial !== lastSerial) return;
 		isSearching = false;
-		chosen = catalogue.selection.select(match?.ids ?? null, { ...state, bounds });
+		chosen = catalogue.selection.select(match?.ids ?? null, state);
 		const { isComplete } = catalogue;
 		show({ hits: chosen.hits, state, words: new Set(match?.words), isComplete: wasComplete, serial });
 		if (isComplete)
@@ -152,12 +146,7 @@ export function openListView(left: string, signal: AbortSignal): View {
 		shown = isNew ? found : { ...found, serial: shown.serial };
 	}
 
-	function update(state: State): void {
-		filters.update(state);
-		void search(state);
-	}
-
-	return { title: siteName, content, update };
+	return { title: siteName, content, update: (state) => void search(state) };
 }
 
 function isSameText(first: State, other: State): boolean {

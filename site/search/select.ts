@@ -76,7 +76,6 @@ export type Sort = (typeof sorts)[number];
 
 /** An empty text does not filter. */
 export interface Choice extends Record<FacetName, string> {
-	bounds: Bounds | null;
 	sort: Sort;
 }
 
@@ -133,8 +132,6 @@ export class Selection {
 				counts[facet]?.set(value, (counts[facet]?.get(value) ?? 0) + 1);
 		};
 		for (const row of this.#inOrder(ids, choice.sort)) {
-			const { bounds } = row.entry;
-			if (choice.bounds !== null && !(bounds && intersects(bounds, choice.bounds))) continue;
 			// The counts of a filter ignore the filter itself: a row that fails only one filter counts for
 			// that one.
 			const failed = values.flatMap((value, facet) =>

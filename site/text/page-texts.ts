@@ -40,11 +40,6 @@ export const pageTexts = textsByLang({
 	"type-wms": ["WMS", "WMS"],
 	"type-feature": ["Features", "Entités"],
 	"service-host": ["Service host", "Serveur du service"],
-	"in-view": ["In the map’s view", "Dans la vue de la carte"],
-	"in-view-hint": [
-		"Move the map: only layers that may lie in its view are listed. Layers whose extent is not known are left out. Closed, it filters nothing.",
-		"Déplacez la carte : seules les couches qui peuvent se trouver dans sa vue sont listées. Celles dont l’étendue n’est pas connue sont omises. Fermée, elle ne filtre rien.",
-	],
 	"remove-filters": ["Remove all filters", "Retirer tous les filtres"],
 	searching: ["Searching…", "Recherche en cours…"],
 	"sort-by": ["Sort by", "Trier par"],
@@ -122,10 +117,6 @@ export const pageTexts = textsByLang({
 	"map-of": [
 		"Map of {0}. Arrow keys move it, plus and minus zoom, Enter asks what is in its middle.",
 		"Carte de {0}. Les flèches la déplacent, plus et moins changent l’échelle, Entrée affiche ce qui se trouve au centre.",
-	],
-	"map-of-canada": [
-		"Map of Canada. Arrow keys move it, plus and minus zoom.",
-		"Carte du Canada. Les flèches la déplacent, plus et moins changent l’échelle.",
 	],
 	drawing: ["Drawing…", "Dessin en cours…"],
 	drawn: ["Drawn.", "Dessinée."],

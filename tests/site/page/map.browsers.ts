@@ -2,7 +2,6 @@ import type { Page } from "playwright-core";
 import * as assert from "uvu/assert";
 import type { Renderer } from "../../../registry/description.ts";
 import { Peer } from "../../extensions/harvest/peer.ts";
-import { eventually } from "../../helpers/wait.ts";
 import { assertColour, isDrawn, pageSuite } from "../browser.ts";
 import {
 	blue,
@@ -148,32 +147,6 @@ test("a service that fails is named with what it said, and is not drawn", async 
 		const { status } = await openLayer(context, smallkey, "failed");
 		assert.match(status, expected);
 	}
-});
-
-test("the map's view filters, and stays in the address", async (context) => {
-	const { page, world } = context;
-	await page.goto(world.url("en/"));
-	await page.getByText("In the map’s view").click();
-	await page.locator(".overview .map canvas").first().waitFor();
-	await eventually(() => page.url().includes("view="));
-	await eventually(async () => (await page.locator(".results li").count()) === 4);
-	const titles = await page.locator(".results h2").allTextContents();
-	assert.equal(titles.sort(), ["The breaks", "The error", "The points", "The unique"]);
-	// The map of a view that the address has shows that view, and does not make another one of it.
-	const address = page.url();
-	await page.reload();
-	await page.getByText("Filters (1 on)").waitFor();
-	await page.locator(".overview .map canvas").first().waitFor();
-	await page.getByText("Move the map: only layers that").waitFor();
-	assert.is(page.url(), address);
-	await page.locator(".overview .map").focus();
-	await page.keyboard.press("ArrowRight");
-	await eventually(() => page.url() !== address);
-	await page.getByRole("button", { name: "Remove all filters" }).click();
-	await eventually(() => !page.url().includes("view="));
-	await page.locator(".overview").waitFor({ state: "hidden" });
-	await page.goto(world.url("en/?view=3000000,-900000,3200000,-700000"));
-	await page.getByText("No layer matches.").waitFor();
 });
 
 test.run();

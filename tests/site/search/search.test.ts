@@ -1,6 +1,5 @@
 import * as assert from "uvu/assert";
 import type { Entry } from "../../../site/data/entries.ts";
-import { boundsOf } from "../../../site/page/address.ts";
 import { Matcher } from "../../../site/search/matcher.ts";
 import { type Choice, Selection } from "../../../site/search/select.ts";
 import { suite, test } from "../../helpers/suite.ts";
@@ -9,7 +8,7 @@ import { heldOutLayers, heldOutQueries } from "./held-out.ts";
 
 const any: Choice = {
 	...{ type: "", host: "", sender: "", health: "", theme: "", title: "" },
-	...{ bounds: null, sort: "best" },
+	sort: "best",
 };
 
 const searches = suite("search over 2,000 layers");
@@ -111,24 +110,6 @@ test("counts of a filter follow the text and all other filters, but not its own 
 	const selection = new Selection("en");
 	selection.add(entries);
 	assert.equal(selection.select([2], any).facets.type, [["wms", 1]]);
-});
-
-test("the bounds of a map's view have the pole that is inside it", async () => {
-	const [west, south, east, north] = await boundsOf([-5e6, -3e6, 5e6, 6e6], 3978);
-	assert.equal([west, Math.floor(south), east, north], [-180, 13, 180, 90]);
-	assert.equal((await boundsOf([0, 0, 100_000, 100_000], 3978)).map(Math.round), [-95, 49, -94, 50]);
-	assert.equal((await boundsOf([0, 0, 1_000_000, 1_000_000], 3857)).map(Math.round), [0, 0, 9, 9]);
-});
-
-test("a map filter takes what meets it, also across the date line, and nothing of unknown extent", () => {
-	const entries = [
-		entry("west", "W", "W", { bounds: [-140, 50, -120, 60] }),
-		entry("pacific", "P", "P", { bounds: [170, 40, -130, 60] }),
-		entry("unknown", "U"),
-	];
-	assert.equal(chosen(entries, { bounds: [-135, 45, -132, 55] }).keys, ["pacific", "west"]);
-	assert.equal(chosen(entries, { bounds: [-125, 45, -120, 55] }).keys, ["west"]);
-	assert.equal(chosen(entries, { bounds: [175, 45, 180, 55] }).keys, ["pacific"]);
 });
 
 test("an exact title or key comes first in singular and plural, and in the other language", () => {
