@@ -48,7 +48,7 @@ export function rowsBeside(address: string): Row[] {
 		world.shared("beside", async () => {
 			const maps = await startMapService();
 			world.endLater(() => maps[Symbol.asyncDispose]());
-			const ours = await world.start(world.path("beside"), { HARVEST: "on", HARVEST_ALLOW_PRIVATE: "on" });
+			const ours = await world.start(world.path("beside"), { HARVEST_ALLOW_PRIVATE: "on" });
 			for (const service of [ours, theirs])
 				await write(service, keysOf(world), `${maps.origin}/0`, publishers);
 			return { ours, maps: maps.origin };

@@ -200,7 +200,8 @@ export class World {
 	/** Starts a service on a data folder, and waits until it has printed its address. */
 	async start(dataDir: string, more: Record<string, string> = {}) {
 		const [sender, secret] = ["bench", "a secret of this bench only"];
-		const settings = { SITE: "on", DATA_DIR: dataDir, SENDERS: JSON.stringify({ [sender]: secret }) };
+		const senders = JSON.stringify({ [sender]: secret });
+		const settings = { HARVEST: "on", SITE: "on", DATA_DIR: dataDir, SENDERS: senders };
 		const server = await ServerProcess.start({ ...environment, ...settings, ...more });
 		const stop = () => server.stop();
 		this.endLater(stop);
