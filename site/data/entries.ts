@@ -74,8 +74,6 @@ export const healthReportPath = "index/health.json";
 
 const reportVersion = 3;
 
-export type HealthReport = ReturnType<typeof healthReportOf>;
-
 export type OwnersOf = (smallkey: string) => readonly string[];
 
 /** Grouped by owners, who can correct them, and host with its port. @param ownersOf names; may be empty */
@@ -95,10 +93,6 @@ export function healthReportOf(entries: readonly Entry[], ownersOf: OwnersOf) {
 	const unchecked = entries.filter(({ health }) => health === null).length;
 	const checked = entries.length - unchecked;
 	return { version: reportVersion, sick: sick.length, checked, unchecked, groups: sorted };
-}
-
-export function parseHealthReport(text: string | null): HealthReport | null {
-	return parseVersion<HealthReport>(text, reportVersion, "groups");
 }
 
 export const recentPath = "changes/recent.json";

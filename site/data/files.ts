@@ -4,8 +4,9 @@ import { feedPath, layerFile, listFile } from "../static/addresses.ts";
 import { feedText } from "../static/feed.ts";
 import type { PageSettings } from "../static/html.ts";
 import { layerRenderers } from "../static/layer-page.ts";
-import { listPagePaths, renderListPage, sitemapFile, sitemapXml } from "../static/list-pages.ts";
-import { byTitle, type ListData, listedEntries, listHtml, pagesOf } from "../static/publishers.ts";
+import { listPagePaths, renderListPage } from "../static/list-pages.ts";
+import { byTitle, listedEntries, listHtml, pagesOf } from "../static/plain-list.ts";
+import { sitemapFile, sitemapXml } from "../static/search-engines.ts";
 import {
 	type Chunk,
 	chunkCount,
@@ -64,16 +65,10 @@ export function catalogueFiles(
 ) {
 	const { pages, isServed, commit, owners } = settings;
 	const { files, chunks, manifest } = indexFiles(entries, commit, earlier);
-	const report = healthReportOf(entries, owners);
-	files.set(healthReportPath, `${JSON.stringify(report)}\n`);
+	files.set(healthReportPath, `${JSON.stringify(healthReportOf(entries, owners))}\n`);
 	for (const [path, text] of changesFiles(changes, pages.publicUrl, entries)) files.set(path, text);
 	if (!isServed) {
-		const data: ListData = {
-			...listedEntries(chunks.flat()),
-			changes,
-			report,
-			settings: pages,
-		};
+		const data = { ...listedEntries(chunks.flat()), changes, settings: pages };
 		for (const path of listPagePaths(data.publishers.keys())) {
 			const text = renderListPage(path, data);
 			if (text !== null) files.set(path, text);

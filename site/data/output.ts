@@ -19,9 +19,9 @@ export type OutputFiles = Map<string, string | Uint8Array | null>;
 export const catalogueFolders: readonly string[] = [
 	...pageFolders,
 	...langs.flatMap((lang) => layerPages.map((page) => `${lang}/${page}`)),
-	...["assets", "changes", "index", chunksFolder, "publisher", "records", "schemas", "sitemap"],
-	// Earlier versions had feeds there.
-	"changes/layer",
+	...["assets", "changes", "index", chunksFolder, "records", "schemas", "sitemap"],
+	// Earlier versions had files there.
+	...["changes/layer", "publisher", "en/health", "fr/health"],
 ];
 
 /** Some exist only if the address of the site is known. */

@@ -2,7 +2,7 @@ import { langs } from "../../registry/smallkey.ts";
 import type { CatalogueOptions } from "../process/site-settings.ts";
 import { catalogueHtml, rootHtml } from "../static/frame.ts";
 import { type PageSettings, pageSettingsPath, pagesVersion } from "../static/html.ts";
-import { searchEngineFiles } from "../static/list-pages.ts";
+import { searchEngineFiles } from "../static/search-engines.ts";
 import { makeAssets } from "./assets.ts";
 import { readGuidePages, renderGuide } from "./guide/guide.ts";
 import { schemaFiles } from "./openapi.ts";

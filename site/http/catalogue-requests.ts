@@ -6,11 +6,9 @@ import {
 	chunkCount,
 	chunkOf,
 	type Entry,
-	healthReportPath,
 	type Manifest,
 	manifestPath,
 	parseChunk,
-	parseHealthReport,
 	parseManifest,
 	parseRecent,
 	recentPath,
@@ -18,7 +16,7 @@ import {
 import { type PageSettings, pageSettingsPath, pagesVersion } from "../static/html.ts";
 import { layerRenderers } from "../static/layer-page.ts";
 import { isListPage, renderListPage } from "../static/list-pages.ts";
-import { type Listed, listedEntries } from "../static/publishers.ts";
+import { type Listed, listedEntries } from "../static/plain-list.ts";
 import { answerErrorPage, answerMoved, answerNoPage, type PageRoute, parsePage } from "./pages.ts";
 import { pageHeaders } from "./site-headers.ts";
 
@@ -136,11 +134,10 @@ export class Catalogue {
 			const entry = await this.entries.find(layer.smallkey);
 			return entry && layerRenderers[layer.page](layer.lang, entry, settings);
 		}
-		// Pages of the plain list show neither health nor changes.
-		const read = async (path: string) => (file.startsWith("list/") ? null : this.files.text(path));
-		const report = parseHealthReport(await read(healthReportPath));
-		const changes = parseRecent(await read(recentPath)) ?? [];
-		return renderListPage(file, { ...(await this.entries.listed()), report, changes, settings });
+		// Pages of the plain list show no changes.
+		const recent = file.startsWith("list/") ? null : await this.files.text(recentPath);
+		const changes = parseRecent(recent) ?? [];
+		return renderListPage(file, { ...(await this.entries.listed()), changes, settings });
 	}
 
 	/** Null before the first build of this version. */

@@ -29,7 +29,8 @@ const publisherPage = /^(?:en|fr)\/publisher\/[a-z0-9-]{1,80}$/;
 /** Addresses of earlier versions → the present ones. */
 const moved = [
 	[/^(?:changes\/layer\/[^/]{1,200}|publisher\/[a-z0-9-]{1,80})\.xml$/, feedPath],
-	[/^publisher\/([a-z0-9-]{1,80})\.json$/, "publisher/$1.csv"],
+	[/^(publisher\/[a-z0-9-]{1,80})\.(?:json|csv)$/, "en/$1"],
+	[/^(en|fr)\/health(?:\/(?:index\.html)?)?$/, "$1/?health=sick"],
 	[/^changes\/(?:index|\d{1,6})\.json$/, recentPath],
 ] as const;
 

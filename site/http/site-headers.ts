@@ -1,7 +1,6 @@
 import { fragmentHeaders, machineHeaders } from "../../api/reply.ts";
 import { langs } from "../../registry/smallkey.ts";
 import { chunksFolder, manifestPath } from "../data/entries.ts";
-import { listPageNames } from "../static/addresses.ts";
 import { contentPolicy } from "../static/frame.ts";
 import { pageSettingsPath } from "../static/html.ts";
 
@@ -9,7 +8,6 @@ export const pageTypes: Readonly<Record<string, string>> = {
 	html: "text/html; charset=utf-8",
 	js: "text/javascript; charset=utf-8",
 	css: "text/css; charset=utf-8",
-	csv: "text/csv; charset=utf-8",
 	svg: "image/svg+xml",
 	webp: "image/webp",
 	xml: "application/atom+xml; charset=utf-8",
@@ -43,7 +41,7 @@ export const siteGroups = [
 	{ paths: [`/${manifestPath}`], headers: { ...machineHeaders, "Cache-Control": "no-cache" } },
 	{
 		paths: [
-			...["/index/health.json", "/changes/*", "/schemas/*.json", "/records/*", "/publisher/*"],
+			...["/index/health.json", "/changes/*", "/schemas/*.json", "/records/*"],
 			...["/sitemap/*", "/sitemap.xml", "/robots.txt"],
 		],
 		headers: machineHeaders,
@@ -52,9 +50,7 @@ export const siteGroups = [
 		paths: [
 			...["/index.html", "/list/*", "/guide/*"],
 			...langs.flatMap((lang) =>
-				["index.html", "layer/*", ...listPageNames.map((name) => `${name}/*`)].map(
-					(path) => `/${lang}/${path}`,
-				),
+				["index.html", "layer/*", "changes/*", "publisher/*"].map((path) => `/${lang}/${path}`),
 			),
 		],
 		headers: documentHeaders(true),

@@ -2,19 +2,8 @@ import { type Lang, langs } from "../../registry/smallkey.ts";
 import type { TargetName } from "../../registry/targets/facts.ts";
 import type { LayerPage } from "../data/entries.ts";
 
-export const listPageNames = ["changes", "health", "publisher"] as const;
-
-/** With the slash at its end. */
-export function pageFolder(lang: Lang, page: (typeof listPageNames)[number]): string {
-	return `${lang}/${page}/`;
-}
-
 export function publisherAddress(lang: Lang, slug: string): string {
-	return pageFolder(lang, "publisher") + slug;
-}
-
-export function publisherTable(slug: string): string {
-	return `publisher/${slug}.csv`;
+	return `${lang}/publisher/${slug}`;
 }
 
 /** The pull requests of repairs; empty on one machine, and where the repository is not known. */
@@ -29,7 +18,7 @@ export const listFolders: Readonly<Record<Lang, string>> = { en: "list", fr: "li
 
 /** Folders with an index page. */
 export const pageFolders: readonly string[] = [
-	...langs.flatMap((lang) => [lang, listFolders[lang], ...listPageNames.map((page) => `${lang}/${page}`)]),
+	...langs.flatMap((lang) => [lang, listFolders[lang], `${lang}/changes`, `${lang}/publisher`]),
 	...["guide", "guide/fr"],
 ];
 

@@ -2,16 +2,7 @@ import { type Lang, langs, otherLang } from "../../registry/smallkey.ts";
 import { type Entry, manifestPath, recentPath } from "../data/entries.ts";
 import { inBoth, siteName, textsIn } from "../text/static.ts";
 import { feedPath, listFolders } from "./addresses.ts";
-import {
-	type Assets,
-	Html,
-	html,
-	type PageData,
-	type PageSettings,
-	type Part,
-	type SiteSettings,
-	scriptData,
-} from "./html.ts";
+import { type Assets, Html, html, type PageData, type PageSettings, type Part, scriptData } from "./html.ts";
 
 /**
  * Scripts and styles of the site only, none inline; images, requests and frames from any map service.
@@ -38,7 +29,6 @@ interface Frame {
 	title: string | null;
 	head?: Part;
 	other: string | null;
-	here?: "health" | "changes";
 	/** Of the element `main`. */
 	className?: string;
 	content: Part;
@@ -46,25 +36,29 @@ interface Frame {
 
 export function frameHtml(
 	pages: PageSettings,
-	{ lang, root, title, head, other, here, className = "", content }: Frame,
+	{ lang, root, title, head, other, className = "", content }: Frame,
 ): string {
 	const { assets, site } = pages;
+	const { contact, terms } = site;
 	const { t } = textsIn[lang];
 	const name = siteName(site, lang);
 	const home = `${root}${lang}/`;
 	const menu: [address: string, text: string, view?: string][] = [
 		["", t("layers"), "layers"],
 		["changes/", t("changes")],
-		["health/", t("health")],
+		["?health=sick", t("health")],
 		["?page=draft", t("try-draft"), "draft"],
 	];
 	const items = menu.map(([address, text, view]) => {
-		const isHere = address === `${here}/` && html` aria-current="page"`;
+		const isHere = address && other === `${root}${otherLang[lang]}/${address}` && html` aria-current="page"`;
 		return html`<li><a href="${home}${address}"${view && html` data-page="${view}"`}${isHere}>${text}</a></li>\n`;
 	});
 	const language = html`
 <a class="language" href="${other}" hreflang="${otherLang[lang]}" lang="${otherLang[lang]}">${t("other-language")}</a>`;
 	const french = lang === "fr" ? "fr/" : "";
+	const to = contact.includes("://") ? contact : `mailto:${contact}`;
+	const contactLink = contact && html`<a href="${to}">${t("contact")}</a> `;
+	const termsLink = terms && html`<a href="${terms[lang]}">${t("terms")}</a>`;
 	const full = title === null ? name : `${title} · ${name}`;
 	const body = html`<a class="skip" href="#main">${t("skip")}</a>
 <header class="bar"><div class="head">
@@ -79,7 +73,7 @@ ${content}
 <p><a href="${root}guide/${french}">${t("guide")}</a> <a href="${root}list/${french}">${t("plain-list")}</a> <a href="${root}${feedPath}">${t("feed")}</a>
 ${t("for-machines")} <a href="${root}${manifestPath}">${t("index")}</a> <a href="${root}${recentPath}">${t("changes").toLowerCase()}</a>
 <a href="${root}schemas/openapi.json">OpenAPI</a></p>
-${operatorHtml(lang, site)}</footer>`;
+${(contactLink || termsLink) && html`<p>${contactLink}${termsLink}</p>\n`}</footer>`;
 	return documentHtml(lang, headOf(root, pages, full, head), body);
 }
 
@@ -87,14 +81,6 @@ function signatureHtml({ signature }: Assets, root: string): Part {
 	if (!signature) return null;
 	const { path, title, width, height } = signature;
 	return html`<img class="signature" src="${root}${path}" alt="${title}" width="${width}" height="${height}">\n`;
-}
-
-function operatorHtml(lang: Lang, { contact, terms }: SiteSettings): Part {
-	const { t } = textsIn[lang];
-	const to = contact.includes("://") ? contact : `mailto:${contact}`;
-	const contactLink = contact && html`<a href="${to}">${t("contact")}</a> `;
-	const termsLink = terms && html`<a href="${terms[lang]}">${t("terms")}</a>`;
-	return (contactLink || termsLink) && html`<p>${contactLink}${termsLink}</p>\n`;
 }
 
 export function headOf(root: string, { assets, publicUrl }: PageSettings, title: string, more: Part): Html {
@@ -190,21 +176,20 @@ body { font: 1rem/1.5 system-ui, sans-serif; max-width: 40rem; margin: 10vh auto
 h1 { font-size: 1.4rem; margin-top: 2rem }
 `;
 
-function sectionHtml(kind: ErrorKind, lang: Lang, home: string): Html {
-	const { t } = textsIn[lang];
-	const way = html` <a href="${home}${lang}/">${t("to-layers")}</a>`;
-	return html`<section lang="${lang}">
-<h1>${t(kind)}</h1>
-<p>${t(`${kind}-hint`)}${kind !== "building" && way}</p>
-</section>
-`;
-}
-
 export function errorHtml(kind: ErrorKind, home: string): string {
 	const head = html`<meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">
 ${kind === "building" && html`<meta http-equiv="refresh" content="${reloadSeconds}">`}
 <title>${inBoth(kind)}</title>
 <style>${errorStyles}</style>`;
-	return documentHtml("en", head, html`<main>\n${langs.map((lang) => sectionHtml(kind, lang, home))}</main>`);
+	const sections = langs.map((lang) => {
+		const { t } = textsIn[lang];
+		const way = kind !== "building" && html` <a href="${home}${lang}/">${t("to-layers")}</a>`;
+		return html`<section lang="${lang}">
+<h1>${t(kind)}</h1>
+<p>${t(`${kind}-hint`)}${way}</p>
+</section>
+`;
+	});
+	return documentHtml("en", head, html`<main>\n${sections}</main>`);
 }

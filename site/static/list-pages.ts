@@ -1,76 +1,151 @@
+import { causeIn } from "../../registry/health.ts";
 import { type Lang, langs, otherLang } from "../../registry/smallkey.ts";
-import { chunkCount, type Entry, layerAddress } from "../data/entries.ts";
-import { slugOf } from "../search/select.ts";
+import { groupBy } from "../../registry/untrusted-text.ts";
+import type { ChangeKind, Entry, RecentChange } from "../data/entries.ts";
+import { hostsOf, senderOf, slugOf, stateOf, titleOf } from "../search/select.ts";
 import { textsIn } from "../text/static.ts";
-import { listPageNames, pageFolder, publisherAddress, publisherTable } from "./addresses.ts";
-import { changeList, changesHtml } from "./changes-page.ts";
+import { feedPath, publisherAddress, repairPulls } from "./addresses.ts";
 import { frameHtml } from "./frame.ts";
-import { dayHtml, healthCell, healthHtml, isSick, layerTable } from "./health-page.ts";
-import { html, type PageSettings, root } from "./html.ts";
-import { byTitle, type ListData, listHtml, namesOf, publisherCsv } from "./publishers.ts";
+import { Html, html, type Part, root } from "./html.ts";
+import { layerHref } from "./layer-page.ts";
+import { byTitle, type ListData, listHtml } from "./plain-list.ts";
 
-export function sitemapFile(chunk: number): string {
-	return `sitemap/${String(chunk).padStart(2, "0")}.xml`;
+interface ListPage {
+	title: string;
+	head?: Part;
+	className?: string;
+	content: Part;
 }
 
-export function sitemapXml(entries: readonly Entry[], publicUrl: string): string {
-	const urls = entries.flatMap(({ smallkey, changed }) => {
-		const at = (lang: Lang) => publicUrl + layerAddress(lang, smallkey);
-		const link = (lang: Lang) => html`<xhtml:link rel="alternate" hreflang="${lang}" href="${at(lang)}"/>`;
-		const date = changed && html`<lastmod>${changed.date}</lastmod>`;
-		return langs.map((lang) => html`<url><loc>${at(lang)}</loc>${date}${langs.map(link)}</url>\n`);
-	});
-	return html`<?xml version="1.0" encoding="utf-8"?>
-<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:xhtml="http://www.w3.org/1999/xhtml">
-${urls}</urlset>
-`.text;
+/** @param path below the folder of its language */
+function pageHtml(
+	lang: Lang,
+	path: string,
+	{ settings }: ListData,
+	{ title, content, ...page }: ListPage,
+): string {
+	const other = `${root}${otherLang[lang]}/${path}`;
+	const withTitle = html`<h1>${title}</h1>\n${content}`;
+	return frameHtml(settings, { lang, root, other, title, content: withTitle, className: "tables", ...page });
 }
 
-export function searchEngineFiles({ publicUrl, site }: Pick<PageSettings, "publicUrl" | "site">) {
-	const hasSitemap = publicUrl !== "" && site.hasLayerPages;
-	const sitemap = hasSitemap ? `Sitemap: ${publicUrl}sitemap.xml\n` : "";
-	const files = new Map([["robots.txt", `User-agent: *\nDisallow:\n${sitemap}`]]);
-	if (!hasSitemap) return files;
-	const parts = Array.from({ length: chunkCount }, (_, chunk) => {
-		return html`<sitemap><loc>${publicUrl + sitemapFile(chunk)}</loc></sitemap>\n`;
+function changesHtml(lang: Lang, data: ListData): string {
+	const { t } = textsIn[lang];
+	return pageHtml(lang, "changes/", data, {
+		title: t("changes"),
+		head: html`<link rel="alternate" type="application/atom+xml" href="${root}${feedPath}">\n`,
+		content: html`<p class="links"><a href="${root}${feedPath}">${t("feed")}</a> ${allPublishers(lang)}</p>
+${changeList(lang, data.changes, data)}`,
 	});
-	const index = html`<?xml version="1.0" encoding="utf-8"?>
-<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
-${parts}</sitemapindex>
+}
+
+function allPublishers(lang: Lang): Html {
+	return html`<a href="${root}${lang}/publisher/">${textsIn[lang].t("all-publishers")}</a>`;
+}
+
+/** @param isOnePublisher whether all are of one publisher, whose name is left out, and below a heading */
+function changeList(
+	lang: Lang,
+	changes: readonly RecentChange[],
+	data: ListData,
+	isOnePublisher = false,
+): Html {
+	const { t, dayText } = textsIn[lang];
+	if (changes.length === 0) return html`<p>${t("no-changes")}</p>`;
+	const heading = new Html(isOnePublisher ? "h3" : "h2");
+	const days = [...groupBy(changes, ({ date }) => date.slice(0, 10))].map(([day, dayChanges]) => {
+		const items = dayChanges.map((change) => changeHtml(lang, change, data, isOnePublisher));
+		return html`<section class="day"><${heading}>${dayText(new Date(day))}</${heading}>
+<ul class="changes">
+${items}</ul></section>
 `;
-	return files.set("sitemap.xml", index.text);
+	});
+	return html`${days}`;
 }
 
+function changeHtml(lang: Lang, change: RecentChange, data: ListData, isOnePublisher: boolean): Html {
+	const { commit, date, what } = change;
+	const { t, plural } = textsIn[lang];
+	const { entryOf, settings } = data;
+	const { repository } = settings.site;
+	const short = html`<code>${commit.slice(0, 7)}</code>`;
+	const source = repository ? html`<a href="${repository}/commit/${commit}">${short}</a>` : short;
+	const item = (
+		name: Part,
+		kind: ChangeKind,
+		facts: Part,
+	) => html`<li><p class="what"><strong>${name}</strong> <span class="kind">${t(`kind-${kind}`)}</span></p>
+<p class="facts">${facts}<time datetime="${date}">${date.slice(11, 16)} UTC</time> ${source}</p></li>\n`;
+	if ("many" in what) return item(plural(what.many, "layer-count"), "changed", null);
+	const { smallkey, kind } = what;
+	const layer = entryOf(smallkey);
+	if (!layer) return item(smallkey, kind, html`<code>${smallkey}</code> `);
+	const slug = !isOnePublisher && slugOf(layer);
+	const name = html`<a href="${layerHref(lang, smallkey, settings)}">${titleOf(layer, lang)}</a>`;
+	const by = slug && html`<a href="${root}${publisherAddress(lang, slug)}">${senderOf(layer, lang)}</a> `;
+	const hosts = hostsOf(layer).map((host) => html`<span>${host}</span> `);
+	return item(name, kind, html`<code>${smallkey}</code> ${by}${hosts}`);
+}
+
+/** `index/index.json` names the files that have all layers. */
+const maxRows = 2_000;
 const maxChanges = 50;
 
 function publisherHtml(lang: Lang, slug: string, layers: readonly Entry[], data: ListData): string {
 	const { settings } = data;
 	const { t, typeText } = textsIn[lang];
 	const name = namesOf(layers, lang);
-	const columns = [
-		[t("smallkey"), ({ smallkey }: Entry) => html`<code>${smallkey}</code>`],
-		[t("type"), ({ type }: Entry) => typeText(type)],
-		[t("health"), (entry: Entry) => healthCell(lang, entry, settings)],
-		[t("last-change"), ({ changed }: Entry) => dayHtml(changed?.date)],
-	] as const;
+	const columns: [name: string, cell: (entry: Entry) => Part][] = [
+		[t("smallkey"), ({ smallkey }) => html`<code>${smallkey}</code>`],
+		[t("type"), ({ type }) => typeText(type)],
+		[t("health"), (entry) => healthCell(lang, entry, data)],
+		[
+			t("last-change"),
+			({ changed }) => changed && html`<time datetime="${changed.date}">${changed.date.slice(0, 10)}</time>`,
+		],
+	];
 	const sickFirst = byTitle(layers, lang).sort((a, b) => Number(isSick(b)) - Number(isSick(a)));
+	const rows = sickFirst.slice(0, maxRows).map((entry) => {
+		const href = layerHref(lang, entry.smallkey, settings);
+		const cells = columns.map(
+			([name, cell]) => html`<td data-label="${name}${t("colon")}">${cell(entry) || "–"}</td>`,
+		);
+		return html`<tr><th scope="row"><a href="${href}">${titleOf(entry, lang)}</a></th>${cells}</tr>\n`;
+	});
+	const heads = [t("layer"), ...columns.map(([name]) => name)];
 	const recent = data.changes.filter(
 		({ what }) => "smallkey" in what && slugOf(data.entryOf(what.smallkey) ?? {}) === slug,
 	);
-	return frameHtml(settings, {
-		lang,
-		root,
+	return pageHtml(lang, `publisher/${slug}`, data, {
 		title: name,
-		className: "tables",
-		other: root + publisherAddress(otherLang[lang], slug),
-		content: html`<h1>${name}</h1>
-<p>${countText(lang, layers)}.</p>
-<p class="links"><a href="${root}${publisherTable(slug)}" download>${t("table-csv")}</a> <a href="${root}${pageFolder(lang, "publisher")}">${t("all-publishers")}</a></p>
+		content: html`<p>${countText(lang, layers)}.</p>
+<p class="links">${allPublishers(lang)}</p>
 <h2>${t("layers")}</h2>
-${layerTable(lang, sickFirst, columns, settings)}
+${layers.length > maxRows && html`<p>${t("first-rows", maxRows)}</p>`}
+<table class="sick"><thead><tr>${heads.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
+<tbody>
+${rows}</tbody></table>
 <h2>${t("changes")}</h2>
-${recent.length === 0 ? html`<p>${t("no-changes")}</p>` : changeList(lang, recent.slice(0, maxChanges), data, true)}`,
+${changeList(lang, recent.slice(0, maxChanges), data, true)}`,
 	});
+}
+
+function healthCell(lang: Lang, entry: Entry, { settings }: ListData): Html {
+	const { t, causes, stateText } = textsIn[lang];
+	const { text, lang: causeLang } = causeIn(lang, causes, entry.health ?? {});
+	const cause = text && html`${t("colon")} <span lang="${causeLang}">${text}</span>`;
+	const badge = html`<span class="badge">${t("repair-proposed")}</span>`;
+	const pulls = repairPulls(settings.site);
+	const repair = pulls === "" ? badge : html`<a href="${pulls}">${badge}</a>`;
+	return html`${stateText(stateOf(entry))}${cause}${entry.health?.repair && html`. ${repair}`}`;
+}
+
+function isSick({ health }: Entry): boolean {
+	return Boolean(health);
+}
+
+function namesOf(layers: readonly Entry[], lang: Lang): string {
+	return [...new Set(layers.map((entry) => senderOf(entry, lang)))].join(" · ");
 }
 
 function countText(lang: Lang, layers: readonly Entry[]): string {
@@ -79,53 +154,43 @@ function countText(lang: Lang, layers: readonly Entry[]): string {
 	return plural(layers.length, "layer-count") + (sick > 0 ? `, ${t("with-problem", sick)}` : "");
 }
 
-function publishersHtml(lang: Lang, { publishers, settings }: ListData): string {
+function publishersHtml(lang: Lang, data: ListData): string {
 	const { t } = textsIn[lang];
-	const all = [...publishers].map(([slug, layers]) => ({ slug, layers, name: namesOf(layers, lang) }));
+	const all = [...data.publishers].map(([slug, layers]) => ({ slug, layers, name: namesOf(layers, lang) }));
 	const sorted = all.sort((a, b) => b.layers.length - a.layers.length || (a.name < b.name ? -1 : 1));
 	const rows = sorted.map(({ slug, layers, name }) => {
-		const address = root + publisherAddress(lang, slug);
-		return html`<li><a href="${address}">${name}</a> <span>${countText(lang, layers)}</span></li>\n`;
+		const address = publisherAddress(lang, slug);
+		return html`<li><a href="${root}${address}">${name}</a> <span>${countText(lang, layers)}</span></li>\n`;
 	});
-	return frameHtml(settings, {
-		lang,
-		root,
+	return pageHtml(lang, "publisher/", data, {
 		title: t("publishers"),
-		other: root + pageFolder(otherLang[lang], "publisher"),
-		content: html`<h1>${t("publishers")}</h1>
-${rows.length === 0 ? html`<p>${t("no-publishers")}</p>` : html`<ul class="plain">\n${rows}</ul>`}`,
+		className: "",
+		content: html`${rows.length === 0 ? html`<p>${t("no-publishers")}</p>` : html`<ul class="plain">\n${rows}</ul>`}`,
 	});
 }
 
-const indexPages = { changes: changesHtml, health: healthHtml, publisher: publishersHtml };
-
-/** Groups: language, and the name of the list, or the slug of a publisher. */
-const pagePath = /^(en|fr)\/(?:(changes|health|publisher)\/index|publisher\/([a-z0-9-]+))\.html$/;
-const tablePath = /^publisher\/([a-z0-9-]+)\.csv$/;
-
-/** The plain list. Groups: whether it is in French, and the number of the page; `index` is the first. */
-const plainPath = /^list\/(fr\/)?(index|[2-9]|[1-9]\d{1,5})\.html$/;
+/** Groups: language and publisher; of the plain list, whether it is in French, and the number of the page. */
+const listPage =
+	/^(?:(en|fr)\/(?:changes\/index|publisher\/([a-z0-9-]+))|list\/(fr\/)?(index|[2-9]|[1-9]\d{1,5}))\.html$/;
 
 export function isListPage(file: string): boolean {
-	return [pagePath, tablePath, plainPath].some((path) => path.test(file));
+	return listPage.test(file);
 }
 
 /** Null if the publisher or the page of the plain list does not exist. Pure. */
 export function renderListPage(file: string, data: ListData): string | null {
-	const [, french, number] = plainPath.exec(file) ?? [];
-	if (number) {
-		const listLang = french ? "fr" : "en";
-		return listHtml(listLang, data.pagesIn(listLang), number === "index" ? 1 : Number(number), data.settings);
-	}
-	const [, lang, list, slug = tablePath.exec(file)?.[1] ?? ""] = pagePath.exec(file) ?? [];
-	if (list) return indexPages[list as keyof typeof indexPages](lang as Lang, data);
+	const [, pageLang, slug, french, number = ""] = listPage.exec(file) ?? [];
+	const lang = (pageLang ?? (french ? "fr" : "en")) as Lang;
+	if (number)
+		return listHtml(lang, data.pagesIn(lang), number === "index" ? 1 : Number(number), data.settings);
+	if (slug === undefined) return changesHtml(lang, data);
+	if (slug === "index") return publishersHtml(lang, data);
 	const layers = data.publishers.get(slug);
-	if (!layers) return null;
-	return lang ? publisherHtml(lang as Lang, slug, layers, data) : publisherCsv(layers);
+	return layers ? publisherHtml(lang, slug, layers, data) : null;
 }
 
+/** Without the plain list. */
 export function listPagePaths(slugs: Iterable<string>): string[] {
-	const lists = langs.flatMap((lang) => listPageNames.map((list) => `${pageFolder(lang, list)}index.html`));
-	const pagesOf = (slug: string) => langs.map((lang) => `${publisherAddress(lang, slug)}.html`);
-	return [...lists, ...[...slugs].flatMap((slug) => [...pagesOf(slug), publisherTable(slug)])];
+	const names = ["changes/index", "publisher/index", ...Array.from(slugs, (slug) => `publisher/${slug}`)];
+	return names.flatMap((name) => langs.map((lang) => `${lang}/${name}.html`));
 }

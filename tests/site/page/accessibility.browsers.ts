@@ -46,7 +46,6 @@ const test = pageSuite("for people", async (use) => {
 		["layer/sick", (page) => isDrawn(page, "failed")],
 		["embed/rivers", isDrawn],
 		["absent", (page) => page.locator("main a").first().waitFor()],
-		["health/", (page) => page.locator("main table").waitFor()],
 		["changes/", (page) => page.locator(".changes").first().waitFor()],
 		["publisher/rivers-canada", (page) => page.locator("main table").waitFor()],
 		["publisher/", (page) => page.locator("main li a").waitFor()],

@@ -3,7 +3,7 @@ import { causeOf, checkResult } from "../../../registry/health.ts";
 import type { Entry, RecentChange } from "../../../site/data/entries.ts";
 import { slugOf } from "../../../site/search/select.ts";
 import { renderListPage } from "../../../site/static/list-pages.ts";
-import { listedEntries } from "../../../site/static/publishers.ts";
+import { listedEntries } from "../../../site/static/plain-list.ts";
 import { test } from "../../helpers/suite.ts";
 import { pageSettings } from "../data/pages.ts";
 
@@ -17,7 +17,7 @@ const lakes: Entry = {
 	changed: { commit: "2".repeat(12), date: "2026-03-02T08:00:00Z" },
 };
 const roads: Entry = {
-	...{ smallkey: "roads", type: "feature", title: { en: "=1+1", fr: 'Routes, "grandes"' } },
+	...{ smallkey: "roads", type: "feature", title: { en: "Roads", fr: 'Routes, "grandes"' } },
 	...{ address: { en: "https://gis.example.ca/MapServer/1" }, sender: maps },
 	changed: { commit: "1".repeat(12), date: "2026-02-01T08:00:00Z" },
 };
@@ -40,7 +40,7 @@ const changes: RecentChange[] = [
 
 const data = {
 	...listedEntries([lakes, roads, other]),
-	...{ changes, report: null, settings: pageSettings },
+	...{ changes, settings: pageSettings },
 };
 
 function render(path: string): string {
@@ -78,17 +78,6 @@ test("a publisher’s page has its layers, what is wrong, and its changes, and n
 	assert.is(renderListPage("fr/publisher/office-of-map.html", data), null);
 	assert.match(render("en/publisher/elan-inc.html"), "<h1>Élan inc.</h1>");
 	assert.match(render("en/publisher/index.html"), '<a href="../../en/publisher/elan-inc">Élan inc.</a>');
-});
-
-test("the table of a publisher’s layers is CSV without formulas", () => {
-	const [head = "", ...lines] = render("publisher/office-of-maps.csv").split("\r\n");
-	assert.match(head, /^\ufeff"smallkey","type","title_en","title_fr","address_en",/);
-	assert.match(lines[0] ?? "", /^"roads","feature","'=1\+1","Routes, ""grandes""",/);
-	assert.match(
-		lines[1] ?? "",
-		'"down","answers with status 503","répond par le statut 503","2026-W09","proposed"',
-	);
-	assert.is(lines.length, 3);
 });
 
 test("a publisher’s address is made of plain letters; a name without any has its codes", () => {

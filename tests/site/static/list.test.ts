@@ -1,6 +1,6 @@
 import * as assert from "uvu/assert";
 import type { Entry } from "../../../site/data/entries.ts";
-import { byTitle, listHtml, pagesOf } from "../../../site/static/publishers.ts";
+import { byTitle, listHtml, pagesOf } from "../../../site/static/plain-list.ts";
 import { test } from "../../helpers/suite.ts";
 import { pageSettings } from "../data/pages.ts";
 

@@ -1,8 +1,7 @@
-import { causeIn, causes } from "../../registry/health.ts";
 import { type Lang, otherLang } from "../../registry/smallkey.ts";
 import { groupBy } from "../../registry/untrusted-text.ts";
-import { chunkOf, type Entry, type HealthReport, layerAddress, type RecentChange } from "../data/entries.ts";
-import { addressOf, layersIn, senderOf, slugOf, stateOf, titleOf } from "../search/select.ts";
+import { chunkOf, type Entry, layerAddress, type RecentChange } from "../data/entries.ts";
+import { addressOf, slugOf, titleOf } from "../search/select.ts";
 import { sortKey } from "../search/words.ts";
 import { textsIn } from "../text/static.ts";
 import { listFile, listFolders } from "./addresses.ts";
@@ -84,7 +83,6 @@ export type Listed = ReturnType<typeof listedEntries>;
 export interface ListData extends Listed {
 	/** Newest first. */
 	changes: readonly RecentChange[];
-	report: HealthReport | null;
 	settings: PageSettings;
 }
 
@@ -104,40 +102,4 @@ export function listedEntries(entries: readonly Entry[]) {
 			return pages[lang];
 		},
 	};
-}
-
-export function namesOf(layers: readonly Entry[], lang: Lang): string {
-	return [...new Set(layers.map((entry) => senderOf(entry, lang)))].join(" · ");
-}
-
-function tableRow(entry: Entry): Record<string, string> {
-	const { smallkey, type, title, health, changed } = entry;
-	return {
-		smallkey,
-		type,
-		title_en: title.en,
-		title_fr: title.fr,
-		address_en: addressOf(entry, "en"),
-		address_fr: addressOf(entry, "fr"),
-		layers_en: layersIn(entry, "en").join(", "),
-		layers_fr: layersIn(entry, "fr").join(", "),
-		health: stateOf(entry),
-		cause_en: causeIn("en", causes.en, health ?? {}).text,
-		cause_fr: causeIn("fr", causes.fr, health ?? {}).text,
-		since: health?.since ?? "",
-		repair: health?.repair ? "proposed" : "",
-		changed: changed?.date ?? "",
-		commit: changed?.commit ?? "",
-	};
-}
-
-/**
- * CSV (RFC 4180) in UTF-8 with a byte order mark, without which Excel reads another encoding. A text that a
- * spreadsheet would take for a formula gets an apostrophe in front (OWASP, "CSV Injection").
- */
-export function publisherCsv(layers: readonly Entry[]): string {
-	const rows = byTitle(layers, "en").map(tableRow);
-	const cell = (text: string) => `"${(/^[=+\-@\t\r]/.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`;
-	const lines = [Object.keys(rows[0] ?? {}), ...rows.map((row) => Object.values(row))];
-	return `\ufeff${lines.map((cells) => cells.map(cell).join(",")).join("\r\n")}\r\n`;
 }
