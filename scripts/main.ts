@@ -1,7 +1,6 @@
 import { createInterface } from "node:readline/promises";
-import { Writable } from "node:stream";
 import { Command } from "@commander-js/extra-typings";
-import type { Io } from "../api/configuration.ts";
+import type { Environment, Io } from "../api/configuration.ts";
 import {
 	type App,
 	type Command as AppCommand,
@@ -13,7 +12,7 @@ import { withSettingsFile } from "../api/service/settings.ts";
 import { extensions } from "../extensions/index.ts";
 import { createSite } from "../site/extension.ts";
 import { versionLine } from "../store/files/version.ts";
-import { exitCodes, withErrors, withOutput } from "./terminal/command-line.ts";
+import { withErrors, withOutput } from "./terminal/command-line.ts";
 
 const closing = `
 <command> --help lists its options.
@@ -24,47 +23,41 @@ export const allExtensions: App["extensions"] = [
 	...extensions,
 ];
 
-function createProgram(io: Io, app: App): Command {
+function createProgram(io: Io, commands: readonly AppCommand[]): Command {
 	const program = withOutput(new Command("npx fragment-publisher"), io)
 		.version(versionLine(), "--version", "print the version and its commit")
 		.usage("<command> [options]")
 		.helpCommand("help [command]", "print this, or the options of a command")
 		.addHelpText("after", closing);
-	const commands = commandsOf(app.extensions);
-	for (const purpose of purposes) {
-		program.commandsGroup(`To ${purpose}:`);
-		for (const { name, summary } of commands.filter((command) => command.purpose === purpose))
-			program.command(name).description(summary);
+	for (const group of purposes) {
+		program.commandsGroup(`To ${group}:`);
+		for (const { name, purpose, summary } of commands)
+			if (purpose === group) program.command(name).description(summary);
 	}
 	return program;
 }
 
-const runProgram = withErrors(async (argv, _environment, io, app) => {
-	createProgram(io, app).parse(argv, { from: "user" });
-	return exitCodes.done;
-});
-
 export async function run(
 	argv: readonly string[],
-	environment: Parameters<Run>[1],
+	environment: Environment,
 	io: Io,
 	all: App["extensions"] = allExtensions,
 ): Promise<number> {
-	const [first = "", ...rest] = argv;
-	const [called = "", ...further] =
-		first === "help" && rest[0] !== undefined ? [rest[0], "--help"] : [first, ...rest];
-	const command = commandsOf(all).find(({ name }) => name === called);
-	if (!command) return runProgram(argv, environment, io, { summary: "", extensions: all });
-	return (await command.load())(further, environment, io, { summary: command.summary, extensions: all });
+	const commands = commandsOf(all);
+	const isHelp = argv[0] === "help" && argv.length > 1;
+	const [called, ...words] = isHelp ? [argv[1], "--help"] : argv;
+	const command = commands.find(({ name }) => name === called);
+	if (!command)
+		return withErrors(io, async () => void createProgram(io, commands).parse(argv, { from: "user" }));
+	const { load, summary } = command;
+	return (await load())(words as string[], environment, io, { summary, extensions: all });
 }
 
-const runHere = withErrors((argv, environment, io) =>
-	run(argv, withSettingsFile(environment, process.cwd()), io),
-);
-
 export async function main(): Promise<void> {
-	const app = { summary: "", extensions: allExtensions };
-	process.exitCode = await runHere(process.argv.slice(2), process.env, processIo(), app);
+	const io = processIo();
+	process.exitCode = await withErrors(io, () =>
+		run(process.argv.slice(2), withSettingsFile(process.env, process.cwd()), io),
+	);
 }
 
 export function processIo(): Io {
@@ -74,16 +67,17 @@ export function processIo(): Io {
 			if (error.code !== "EPIPE") throw error;
 		});
 	}
+	let signal: AbortSignal | undefined;
 	return {
 		print: (text) => process.stdout.write(`${text}\n`),
 		warn: (text) => process.stderr.write(`${text}\n`),
 		now: () => new Date(),
 		ask: askAtTerminal,
-		interrupted,
+		interrupted: () => (signal ??= abortedBySignal()),
 	};
 }
 
-function interrupted(): AbortSignal {
+function abortedBySignal(): AbortSignal {
 	const controller = new AbortController();
 	const names = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 	const abort = () => {
@@ -99,8 +93,8 @@ async function askAtTerminal(question: string, hidden = false): Promise<string |
 	const { stdin, stderr } = process;
 	if (!stdin.isTTY || !stderr.isTTY) return null;
 	stderr.write(question);
-	const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
-	const lines = createInterface({ input: stdin, output: hidden ? silent : stderr, terminal: hidden });
+	// At a terminal, readline turns off its echo. Without an output, it shows nothing itself.
+	const lines = createInterface({ input: stdin, terminal: hidden, ...(!hidden && { output: stderr }) });
 	try {
 		return (await lines.question("")).trim();
 	} finally {
@@ -109,34 +103,33 @@ async function askAtTerminal(question: string, hidden = false): Promise<string |
 	}
 }
 
-const loads = {
-	put: async () => (await import("./put.ts")).put,
-	register: async () => (await import("./register.ts")).register,
-	remove: async () => (await import("./put.ts")).remove,
-	sign: async () => (await import("./put.ts")).sign,
-	validate: async () => (await import("./validate.ts")).validate,
-	build: async () => (await import("./build.ts")).build,
-	serve: async () => (await import("./serve.ts")).serve,
-	sender: async () => (await import("./sender.ts")).sender,
-};
-
-function command(name: keyof typeof loads, purpose: Purpose, summary: string): AppCommand {
-	return { name, purpose, summary, load: loads[name] };
+function row<Name extends string>(
+	name: Name,
+	purpose: Purpose,
+	summary: string,
+	load: () => Promise<Record<Name, Run>>,
+): AppCommand {
+	return { name, purpose, summary, load: async () => (await load())[name] };
 }
 
 const coreCommands = [
-	command("put", "publish", "register a layer, or change it, by a signed PUT"),
-	command("register", "publish", "send a folder of registrations to a service, or store it in one commit"),
-	command("remove", "publish", "remove layers, each by a signed DELETE"),
-	command("sign", "publish", "print the three headers that sign a request, for curl"),
-	command("validate", "publish", "check registrations without writing anything"),
-	command("build", "host", "render every fragment as a static file"),
-	command("serve", "operate", "serve on this machine"),
-	command("sender", "operate", "add, change and remove senders, who may publish"),
+	row("put", "publish", "register a layer, or change it, by a signed PUT", () => import("./put.ts")),
+	row(
+		"register",
+		"publish",
+		"send a folder of registrations to a service, or store it in one commit",
+		() => import("./register.ts"),
+	),
+	row("remove", "publish", "remove layers, each by a signed DELETE", () => import("./put.ts")),
+	row("sign", "publish", "print the three headers that sign a request, for curl", () => import("./put.ts")),
+	row("validate", "publish", "check registrations without writing anything", () => import("./validate.ts")),
+	row("build", "host", "render every fragment as a static file", () => import("./build.ts")),
+	row("serve", "operate", "serve on this machine", () => import("./serve.ts")),
+	row("sender", "operate", "add, change and remove senders, who may publish", () => import("./sender.ts")),
 ];
 
 export function commandsOf(
-	extensions: readonly { commands?: readonly AppCommand[] }[],
+	all: readonly Pick<App["extensions"][number], "commands">[],
 ): readonly AppCommand[] {
-	return [...coreCommands, ...extensions.flatMap(({ commands = [] }) => commands)];
+	return [...coreCommands, ...all.flatMap(({ commands = [] }) => commands)];
 }

@@ -1,12 +1,12 @@
 import { readFile } from "node:fs/promises";
 import { parseSmallkey, smallkeyRule } from "../registry/smallkey.ts";
+import { counted, shortened, visible } from "../registry/untrusted-text.ts";
 import { utf8Of } from "../store/files/files.ts";
 import {
-	explain,
 	findSecret,
 	ifMatchOption,
-	requestLine,
 	requestOptions,
+	type SignedRequest,
 	sendRequest,
 	signWith,
 } from "./send/request.ts";
@@ -29,43 +29,53 @@ async function readKeys(path: string, warn: (line: string) => void): Promise<str
 
 export const put = createRun("put", async ({ read, environment, io }) => {
 	const [options, smallkey, file] = await read((line) =>
-		requestLine(line)
-			.argument("<file>", "the registration")
-			.option(...ifMatchOption),
+		requestOptions(line.argument("<smallkey>", "the layer").argument("<file>", "the registration")).option(
+			...ifMatchOption,
+		),
 	);
-	const body = await readFile(file);
-	return sendRequest({ ...options, method: "PUT", smallkey, body }, environment, io);
+	return sendRequest({ ...options, smallkey, body: await readFile(file) }, environment, io);
 });
 
 export const remove = createRun("remove", async ({ read, environment, io }) => {
-	const [{ file, ...options }, keys] = await read((line) =>
+	const [{ file, ...options }, named] = await read((line) =>
 		requestOptions(line.argument("[smallkey...]", "the layers"))
 			.option("--file <file>", "a file of smallkeys with spaces, commas or lines between them")
 			.option(...ifMatchOption),
 	);
-	const [smallkey, ...others] = new Set([
-		...keys,
-		...(file === undefined ? [] : await readKeys(file, io.warn)),
-	]);
+	const keys = new Set([...named, ...(file === undefined ? [] : await readKeys(file, io.warn))]);
+	const [smallkey] = keys;
 	if (smallkey === undefined) throw new Error("smallkey: is needed, or --file with smallkeys");
-	if (others.length > 0) {
-		if (options.ifMatch !== undefined) throw new Error("--if-match: with one smallkey");
-		return removeMany([smallkey, ...others], options, environment, io);
-	}
-	const request = { ...options, method: "DELETE", smallkey, body: new Uint8Array(0) };
-	return sendRequest(request, environment, io);
+	if (keys.size === 1) return sendRequest({ ...options, smallkey, body: null }, environment, io);
+	if (options.ifMatch !== undefined) throw new Error("--if-match: with one smallkey");
+	return removeMany(keys, options, environment, io);
 });
 
 export const sign = createRun("sign", async ({ read, environment, io }) => {
-	const [{ explain: isExplained, ...options }, smallkey, file] = await read((line) =>
-		requestLine(line)
+	const [options, smallkey, file] = await read((line) =>
+		requestOptions(line.argument("<smallkey>", "the layer"))
 			.argument("[file]", "the registration; without one a removal is signed")
 			.option("--explain", "show the signed text with its parts, and what is sent, for a person"),
 	);
-	const body = file === undefined ? new Uint8Array(0) : await readFile(file);
-	const method = file === undefined ? "DELETE" : "PUT";
-	const key = await findSecret(options.sender ?? null, environment, io);
-	const signed = await signWith(key, { ...options, method, smallkey, body }, io.now());
-	const headers = Object.entries(signed.headers).map(([name, text]) => `${name}: ${text}`);
-	io.print((isExplained ? explain(signed) : headers).join("\n"));
+	const body = file === undefined ? null : await readFile(file);
+	const key = await findSecret(options.sender, environment, io);
+	const signed = await signWith(key, { ...options, smallkey, body }, io.now());
+	io.print((options.explain ? explain(signed) : headerLines(signed.headers)).join("\n"));
 });
+
+const maxBodyLength = 400;
+
+/** For a person whose own client gets 401. Without the secret. */
+function explain({ headers, method, body, target }: SignedRequest): string[] {
+	const text = shortened(visible(new TextDecoder().decode(body)), maxBodyLength);
+	const parts = [target, headers.Sender, headers.TimeStamp, text].map((part) => `‹${part}›`);
+	return [
+		"What is signed: path, sender, timestamp and body, joined without the signs ‹ and ›. Control characters are",
+		`spelled out here:\n\n  ${parts.join("")}\n`,
+		`What is sent, with the body of ${counted(body.length, "byte")}:\n\n  ${method} ${target} HTTP/1.1`,
+		...headerLines(headers).map((line) => `  ${line}`),
+	];
+}
+
+function headerLines(headers: SignedRequest["headers"]): string[] {
+	return Object.entries(headers).map(([name, text]) => `${name}: ${text}`);
+}

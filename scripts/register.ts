@@ -7,20 +7,33 @@ import { readConfiguration } from "../api/service/settings.ts";
 import { collectFolder } from "../publish/collect.ts";
 import { judgeChange, type LayerFile, problemLine } from "../registry/judge.ts";
 import type { Registration } from "../registry/registration.ts";
+import { isReviewName } from "../registry/sender.ts";
 import { folderOf, isOtherFile } from "../registry/smallkey.ts";
 import { type Problem, textsOf } from "../registry/texts.ts";
 import { counted, plain } from "../registry/untrusted-text.ts";
-import { type Commit, type Edit, isRefusal, type Meta, type Reader, type Store } from "../store/store.ts";
-import { type Comparison, printComparison } from "./send/others.ts";
-import { registerMany } from "./send/send-batch.ts";
+import {
+	type Commit,
+	type Edit,
+	type Edits,
+	isRefusal,
+	type Meta,
+	type Reader,
+	type Store,
+} from "../store/store.ts";
+import { type Comparison, printComparison, type Registrations, registerMany } from "./send/send-batch.ts";
 import {
 	createRun,
 	exitCodes,
+	matching,
 	parseCount,
-	parseReviewName,
 	parseSenderId,
 	parseUrl,
 } from "./terminal/command-line.ts";
+
+const parseReviewName = matching(
+	isReviewName,
+	"1 to 64 of A-Z a-z 0-9 . _ - that can be part of a branch's name.",
+);
 
 const registerHelp = `
 All files are checked first. With --url each layer is a signed PUT to that service, sent again for half a minute while it is not
@@ -44,24 +57,23 @@ export const register = createRun("register", async ({ read, environment, io }) 
 			.option("--json", "with --url or --dry-run: print the result as JSON", false)
 			.addHelpText("after", registerHelp),
 	);
-	const { url, partial, dryRun, removeOthers, owned = [], yes, removeAtMost: maxRemoved, json } = options;
-	if (!url && (removeOthers || (json && !dryRun))) throw new Error("--remove-others, --json: are for --url");
-	if (removeOthers !== owned.length > 0)
+	const { url, removeOthers, owned } = options;
+	if (!url && (removeOthers || (options.json && !options.dryRun)))
+		throw new Error("--remove-others, --json: are for --url");
+	if (removeOthers !== (owned !== undefined))
 		throw new Error("--remove-others: needs --owned with globs of your smallkeys, and --owned needs it");
 	const { registrations, problems } = await readBatch(folder);
-	const isComplete = problems.length === 0;
-	if (!isComplete && !partial) throw nothingWritten(problems, io);
 	for (const problem of problems) io.warn(plain(problem));
-	const others = removeOthers ? { owned, yes, maxRemoved, isComplete } : null;
+	const isComplete = problems.length === 0;
+	if (!isComplete && !options.partial) throw nothingWritten(problems);
 	const code = url
-		? await registerMany(registrations, { ...options, url }, others, environment, io)
+		? await registerMany(registrations, { ...options, url }, isComplete, environment, io)
 		: await registerInStore(registrations, options, environment, io);
 	return isComplete ? code : Math.max(code, exitCodes.wrong);
 });
 
-function nothingWritten(problems: readonly string[], io: Io): WrongError {
-	for (const problem of problems) io.warn(plain(problem));
-	return new WrongError(`${counted(problems.length, "problem")}; nothing was written`);
+function nothingWritten({ length }: readonly unknown[]): WrongError {
+	return new WrongError(`${counted(length, "problem")}; nothing was written`);
 }
 
 interface BatchOptions {
@@ -72,34 +84,31 @@ interface BatchOptions {
 }
 
 async function registerInStore(
-	registrations: ReadonlyMap<string, Registration>,
+	registrations: Registrations,
 	options: BatchOptions & { json: boolean },
 	environment: Environment,
 	io: Io,
 ): Promise<number> {
 	const { store, place, close } = await openStore(readConfiguration(environment));
-	try {
-		const outcome = await storeBatch(store, registrations, { ...options, time: io.now().getTime() });
-		if (isRefusal(outcome)) throw nothingWritten(outcome.errors, io);
-		const { comparison, refused, commit } = outcome;
-		for (const text of refused) io.warn(plain(text));
-		const code = refused.length > 0 ? exitCodes.wrong : exitCodes.done;
-		if (options.dryRun) {
-			printComparison(comparison, [], { ...options, io });
-			return code;
-		}
-		const { added, changed, unchanged } = comparison;
+	const batch = storeBatch(store, registrations, { ...options, time: io.now().getTime() });
+	const { comparison, refused, outcome } = await batch.finally(close);
+	const errors = isRefusal(outcome) ? outcome.errors : refused.flatMap(([, problems]) => problems);
+	for (const text of textsOf(errors)) io.warn(plain(text));
+	if (isRefusal(outcome)) throw nothingWritten(errors);
+	const { added, changed, unchanged } = comparison;
+	if (options.dryRun) printComparison(comparison, [], options.json, io);
+	else {
 		io.print(`${added.length + changed.length} registered, ${unchanged.length} stored already, in ${place}`);
-		if (commit.changed) io.print(`commit ${commit.commit}`);
-		if (commit.branch) io.print(`branch ${commit.branch}`);
-		if (commit.pullRequest) io.print(`pull request ${commit.pullRequest}`);
-		return code;
-	} finally {
-		await close();
+		printCommit(outcome, io);
 	}
+	return refused.length > 0 ? exitCodes.wrong : exitCodes.done;
 }
 
-export const maxConcurrent = 32;
+export function printCommit({ changed, commit, branch, pullRequest }: Commit, io: Io): void {
+	if (changed) io.print(`commit ${commit}`);
+	if (branch) io.print(`branch ${branch}`);
+	if (pullRequest) io.print(`pull request ${pullRequest}`);
+}
 
 /**
  * `<smallkey>.json`, or `<ab>/<smallkey>.json`; sorted, with one line for each problem.
@@ -121,67 +130,58 @@ export async function readBatch(folder: string) {
 		else files.set(path, { ...file, path, name });
 	}
 	const sorted = [...files.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
-	const judged = judgeChange(null, sorted, "anyone");
-	for (const problem of judged.problems)
+	const { layers, problems: wrong } = judgeChange(null, sorted, "anyone");
+	for (const problem of wrong)
 		problems.push(problemLine({ ...problem, file: files.get(problem.file)?.name ?? problem.file }));
-	const layers = [...judged.layers.values()].sort((a, b) => (a.smallkey < b.smallkey ? -1 : 1));
-	return {
-		registrations: new Map(layers.map(({ smallkey, registration }) => [smallkey, registration])),
-		problems,
-	};
+	const registrations = [...layers].map(([smallkey, { registration }]) => [smallkey, registration] as const);
+	return { registrations: new Map(registrations.sort(([a], [b]) => (a < b ? -1 : 1))), problems };
 }
 
-async function decideBatch(now: Reader, registrations: ReadonlyMap<string, Registration>) {
-	const decided = await pMap(
-		registrations,
-		async ([smallkey, registration]) => ({
-			smallkey,
-			isStored: (await now.ids(smallkey)) !== null,
-			outcome: await putEdits(now, smallkey, registration, "text"),
-		}),
-		{ concurrency: maxConcurrent },
-	);
-	const comparison: Comparison = { added: [], changed: [], unchanged: [] };
-	const edits: Edit[] = [];
-	const errors: Problem[] = [];
-	for (const { smallkey, isStored, outcome } of decided) {
-		if (isRefusal(outcome)) errors.push(...outcome.errors);
-		else {
-			comparison[outcome.length === 0 ? "unchanged" : isStored ? "changed" : "added"].push(smallkey);
-			edits.push(...outcome);
-		}
-	}
-	return { comparison, edits, errors };
-}
+const maxConcurrent = 32;
 
 /**
  * In one commit; without `partial` all or none. What is stored already is skipped.
  * @param dryRun decides on the served branch, and stores nothing
+ * @param editsOf returns none for a layer that is stored already
  */
 export async function storeBatch(
 	store: Store,
-	registrations: ReadonlyMap<string, Registration>,
-	options: BatchOptions & { time: number },
-): Promise<{ comparison: Comparison; refused: string[]; commit: Commit } | { errors: string[] }> {
-	const { sender = "operator", time, reviewName, partial, dryRun } = options;
-	let comparison: Comparison = { added: [], changed: [], unchanged: [] };
-	let refused: string[] = [];
-	const subject = `register a batch of ${counted(registrations.size, "layer")}`;
-	const review = reviewName === undefined || dryRun ? {} : { review: true, reviewName };
-	const outcome = await store.change(
-		async (now) => {
-			const { edits, errors, ...decided } = await decideBatch(now, registrations);
-			if (errors.length > 0 && !partial && !dryRun) return { status: 409, errors };
-			refused = textsOf(errors);
-			comparison = decided.comparison;
-			return dryRun ? [] : edits;
-		},
-		{ ...batchMeta(subject, sender, time), ...review },
-	);
-	return isRefusal(outcome) ? { errors: textsOf(outcome.errors) } : { comparison, refused, commit: outcome };
-}
-
-export function batchMeta(subject: string, sender: string, time: number): Meta {
-	const trailers = [["Sender", sender]] as const;
-	return { smallkey: null, author: sender, time, subject, trailers, request: null, review: false };
+	registrations: Registrations,
+	{ sender = "operator", time, reviewName, partial, dryRun }: BatchOptions & { time: number },
+	editsOf = (now: Reader, ...layer: [string, Registration]) => putEdits(now, ...layer, "text"),
+	verb = "register a batch of",
+) {
+	const comparison: Comparison = { added: [], changed: [], unchanged: [] };
+	const refused: [smallkey: string, problems: Problem[]][] = [];
+	const decide: Edits = async (now) => {
+		const decisions = await pMap(
+			registrations,
+			async (layer) => [layer[0], (await now.ids(layer[0])) !== null, await editsOf(now, ...layer)] as const,
+			{ concurrency: maxConcurrent },
+		);
+		// The store may decide again, on a newer state.
+		for (const list of [...Object.values(comparison), refused]) list.length = 0;
+		const edits: Edit[] = [];
+		for (const [smallkey, isStored, outcome] of decisions) {
+			if (isRefusal(outcome)) refused.push([smallkey, [...outcome.errors]]);
+			else {
+				comparison[outcome.length === 0 ? "unchanged" : isStored ? "changed" : "added"].push(smallkey);
+				edits.push(...outcome);
+			}
+		}
+		const errors = refused.flatMap(([, problems]) => problems);
+		if (errors.length > 0 && !partial && !dryRun) return { status: 409, errors };
+		return dryRun ? [] : edits;
+	};
+	const meta: Meta = {
+		smallkey: null,
+		author: sender,
+		time,
+		subject: `${verb} ${counted(registrations.size, "layer")}`,
+		trailers: [["Sender", sender]],
+		request: null,
+		review: false,
+		...(reviewName !== undefined && !dryRun && { review: true, reviewName }),
+	};
+	return { outcome: await store.change(decide, meta), comparison, refused };
 }

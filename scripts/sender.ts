@@ -1,4 +1,3 @@
-import { InvalidArgumentError } from "commander";
 import type { Sender } from "../api/senders.ts";
 import {
 	addSender,
@@ -10,40 +9,19 @@ import {
 	sendersPath,
 } from "../api/service/senders-file.ts";
 import { parseSpan, readConfiguration } from "../api/service/settings.ts";
-import { createRun, parseSenderId } from "./terminal/command-line.ts";
+import { createRun, matching, parser, parseSenderId } from "./terminal/command-line.ts";
 
 const help = `
 The senders are in the file senders.json of DATA_DIR, which a file fragments.env in this folder may name. A running
 service applies each change within a second, and says so in its log. A service with the setting SENDERS reads that instead,
 once at its start.`;
 
-function parseKeep(text: string): number {
-	const ms = parseSpan(text);
-	if (ms === null) throw new InvalidArgumentError("It must be a time such as 7d, 12h or 30m.");
-	return ms;
-}
+const parseKeep = parser(parseSpan, "a time such as 7d, 12h or 30m.");
 
-function parseGlob(text: string, before: string[] = []): string[] {
-	if (/^[A-Za-z0-9_+=*?-]{1,64}$/.test(text)) return [...before, text];
-	throw new InvalidArgumentError("It must be a smallkey, in which * is any run of characters and ? is one.");
-}
-
-interface RightsOptions {
-	smallkeys?: string[];
-	allLayers?: true;
-	review?: boolean;
-	contact?: string;
-	name?: string;
-}
-
-function fieldsOf({ smallkeys, allLayers, review, ...about }: RightsOptions): SenderFields {
-	if (smallkeys && allLayers) throw new Error("--smallkeys, --all-layers: only one of them");
-	const fields: SenderFields = {};
-	// An undefined member leaves the file: all layers, and no review.
-	if (smallkeys || allLayers) fields.smallkeys = smallkeys;
-	if (review !== undefined) fields.review = review || undefined;
-	return { ...fields, ...about };
-}
+const parseGlob = matching(
+	(text) => /^[A-Za-z0-9_+=*?-]{1,64}$/.test(text),
+	"a smallkey, in which * is any run of characters and ? is one.",
+);
 
 export const sender = createRun("sender", async ({ read, environment, io }) => {
 	const { dataDir } = readConfiguration({ DATA_DIR: environment.DATA_DIR });
@@ -53,68 +31,71 @@ export const sender = createRun("sender", async ({ read, environment, io }) => {
 		io.print(isSecretOnly ? entry.secret : senderLine(entry));
 	};
 
-	async function add(id: string, options: RightsOptions): Promise<void> {
-		const fields = fieldsOf(options);
-		if (!("smallkeys" in fields))
-			throw new Error(
-				`${id}: which layers may it change? --smallkeys GLOB… names some, --all-layers all; nothing was added`,
-			);
-		await addSender(dataDir, id, fields);
-		io.print(`${id} is in ${place}; npx fragment-publisher sender show ${id} --secret prints its secret`);
-	}
-
-	async function change(id: string, options: RightsOptions): Promise<void> {
-		const fields = fieldsOf(options);
-		await changeSender(dataDir, id, (before) => ({ ...before, ...fields }));
-		await show(id);
-	}
-
-	async function rotate(id: string, { keep }: { keep?: number }): Promise<void> {
-		const until = keep === undefined ? undefined : new Date(io.now().getTime() + keep).toISOString();
-		await changeSender(dataDir, id, (before) => {
-			const { key, previous_key: _key, previous_key_until: _until, ...rest } = before;
-			return { key: randomSecret(), previous_key: until && key, previous_key_until: until, ...rest };
-		});
-		const state = until ? `valid until ${until}` : "invalid";
-		io.print(`${id} has a new secret in ${place}, and the previous one is ${state}`);
-	}
-
-	async function remove(id: string): Promise<void> {
-		await changeSender(dataDir, id, () => null);
-		io.print(`${id} is no longer in ${place}`);
-		if ((await readAllSenders(dataDir)).size === 0)
-			io.warn("warning: it was the last sender: no one can publish");
-	}
-
-	async function list(): Promise<void> {
-		for (const entry of (await readAllSenders(dataDir)).values()) io.print(senderLine(entry));
-	}
-
 	await read((line) => {
 		line.addHelpText("after", help);
 		const verb = (name: string, description: string) =>
 			line.command(name).description(description).argument("<id>", "who signs", parseSenderId);
-		const verbWithRights = (name: string, description: string) =>
+		const verbWithRights = (
+			name: string,
+			description: string,
+			apply: (id: string, fields: SenderFields) => Promise<void>,
+		) =>
 			verb(name, description)
 				.option(
 					"--smallkeys <globs...>",
 					"the layers that it may change, such as energy-* or 23ax5t",
-					parseGlob,
+					(text, before: string[] = []) => [...before, parseGlob(text)],
 				)
 				.option("--all-layers", "it may change all")
 				.option("--review", "its changes wait for a reviewer")
+				.option("--no-review", "its changes do not wait")
 				.option("--contact <mail>", "where the publisher is reached")
-				.option("--name <name>", "its name for readers");
+				.option("--name <name>", "its name for readers")
+				.action((id, { smallkeys, allLayers, review, ...about }) => {
+					if (smallkeys && allLayers) throw new Error("--smallkeys, --all-layers: only one of them");
+					// An undefined member leaves the file: all layers, and no review.
+					return apply(id, {
+						...((smallkeys || allLayers) && { smallkeys }),
+						...(review !== undefined && { review: review || undefined }),
+						...about,
+					});
+				});
 
-		verbWithRights("add", "add a sender with a random secret").action(add);
-		verbWithRights("change", "change what a sender may do, or what is known of it")
-			.option("--no-review", "its changes do not wait")
-			.action(change);
+		verbWithRights("add", "add a sender with a random secret", async (id, fields) => {
+			if (!("smallkeys" in fields))
+				throw new Error(
+					`${id}: which layers may it change? --smallkeys GLOB… names some, --all-layers all; nothing was added`,
+				);
+			await addSender(dataDir, id, fields);
+			io.print(`${id} is in ${place}; npx fragment-publisher sender show ${id} --secret prints its secret`);
+		});
+		verbWithRights("change", "change what a sender may do, or what is known of it", async (id, fields) => {
+			await changeSender(dataDir, id, (before) => ({ ...before, ...fields }));
+			await show(id);
+		});
 		verb("rotate", "give a sender a new random secret")
 			.option("--keep <time>", "how long the previous secret stays valid: 7d, 12h, 30m", parseKeep)
-			.action(rotate);
-		verb("remove", "remove a sender; what it has published stays").action(remove);
-		line.command("list").description("list all senders").action(list);
+			.action(async (id, { keep }) => {
+				const until = keep && new Date(io.now().getTime() + keep).toISOString();
+				await changeSender(dataDir, id, (before) => {
+					const { key, previous_key: _key, previous_key_until: _until, ...rest } = before;
+					return { key: randomSecret(), previous_key: until && key, previous_key_until: until, ...rest };
+				});
+				const state = until ? `valid until ${until}` : "invalid";
+				io.print(`${id} has a new secret in ${place}, and the previous one is ${state}`);
+			});
+		verb("remove", "remove a sender; what it has published stays").action(async (id) => {
+			await changeSender(dataDir, id, () => null);
+			io.print(`${id} is no longer in ${place}`);
+			if ((await readAllSenders(dataDir)).size === 0)
+				io.warn("warning: it was the last sender: no one can publish");
+		});
+		line
+			.command("list")
+			.description("list all senders")
+			.action(async () => {
+				for (const entry of (await readAllSenders(dataDir)).values()) io.print(senderLine(entry));
+			});
 		verb("show", "show one sender")
 			.option("--secret", "print its secret instead, and nothing else")
 			.action((id, { secret }) => show(id, secret));

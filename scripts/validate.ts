@@ -17,33 +17,24 @@ import { descriptionPath, layerPath } from "../registry/smallkey.ts";
 import { counted, plain } from "../registry/untrusted-text.ts";
 import { createRun, exitCodes } from "./terminal/command-line.ts";
 
-const layersOption = new Option("--layers <dir>", "a folder of layers (layers of this checkout)").conflicts(
-	"repo",
-);
-
-const repoOption = new Option(
-	"--repo <dir>",
-	"a git repository instead, such as DATA_DIR/repository.git of a running service",
-);
-
-const refOption = new Option("--ref <ref>", "its commit (the branch main)");
-
 export function withSource<Args extends unknown[], Options extends OptionValues>(
 	line: Command<Args, Options>,
 ) {
-	return line.addOption(layersOption).addOption(repoOption).addOption(refOption);
+	return line
+		.addOption(new Option("--layers <dir>", "a folder of layers (layers of this checkout)").conflicts("repo"))
+		.option("--repo <dir>", "a git repository instead, such as DATA_DIR/repository.git of a running service")
+		.option("--ref <ref>", "its commit (the branch main)");
 }
 
 type SourceOptions = Partial<Record<"layers" | "repo" | "ref", string | undefined>>;
 
 export function nameSource({ layers, repo, ref }: SourceOptions): { source: Source; name: string } {
-	if (ref !== undefined && repo === undefined) throw new Error("--ref: is for --repo");
 	if (repo !== undefined) {
 		const name = `${ref ?? "the branch main"} of the repository ${repo}`;
 		return { source: { repository: repo, ref: ref ?? "refs/heads/main" }, name };
 	}
-	if (layers !== undefined) return { source: { folder: layers }, name: layers };
-	return { source: { folder: "layers" }, name: "layers/ of this checkout" };
+	if (ref !== undefined) throw new Error("--ref: is for --repo");
+	return { source: { folder: layers ?? "layers" }, name: layers ?? "layers/ of this checkout" };
 }
 
 type NamedFile = LayerFile & { name: string };
@@ -59,39 +50,35 @@ async function readFileNamed(name: string): Promise<NamedFile> {
 	return { name, path, kind, bytes: kind === "file" ? await readFile(name) : new Uint8Array(0) };
 }
 
-type Checked = Record<"problems" | "warnings", readonly FileProblem[]>;
+type Finding = FileProblem & { isWarning?: true };
 
 /** By the rules for writes. Files in a folder `layers` are judged together with the others there. */
-function checkFiles(given: readonly NamedFile[]): Checked {
-	const files = given.toSorted((a, b) => (a.path < b.path ? -1 : 1));
-	const isPlaced = ({ path }: LayerFile) => path.startsWith("layers/");
-	const placed = files.filter(isPlaced);
-	const alone = files.filter((file) => !isPlaced(file));
-	const checks = [checkWritten(placed, namesBeside(placed)), ...alone.map(checkAlone)];
-	const all = (list: keyof Checked) => checks.flatMap((checked) => checked[list]);
-	return { problems: all("problems"), warnings: all("warnings") };
+function checkFiles(files: readonly NamedFile[]): Finding[] {
+	const placed = files.filter(({ path }) => path.startsWith("layers/"));
+	const alone = files.filter((file) => !placed.includes(file));
+	return [...checkWritten(placed, namesBeside(placed)), ...alone.flatMap(checkAlone)];
 }
 
-function checkWritten(files: readonly LayerFile[], before: NamesBefore): Checked {
+function checkWritten(files: readonly LayerFile[], before: NamesBefore): Finding[] {
 	const { layers, problems } = judgeChange(before, files, "anyone");
 	const warnings = [...layers].flatMap(([smallkey, { registration }]) =>
-		warningsOf(registration).map((warning) => ({ ...warning, file: layerPath(smallkey) })),
+		warningsOf(registration).map((warning): Finding => {
+			return { ...warning, file: layerPath(smallkey), isWarning: true };
+		}),
 	);
-	return { problems, warnings };
+	return [...problems, ...warnings];
 }
 
 /** As a layer called `alone`, whatever its name. */
-function checkAlone(file: NamedFile): Checked {
+function checkAlone(file: NamedFile): Finding[] {
 	const path = file.path.endsWith(".service.json") ? descriptionPath("alone") : layerPath("alone");
-	const { problems, warnings } = checkWritten([{ ...file, path }], () => ["alone.json"]);
-	const inFile = (problem: FileProblem) => ({ ...problem, file: file.path });
-	return { problems: problems.map(inFile), warnings: warnings.map(inFile) };
+	const findings = checkWritten([{ ...file, path }], () => ["alone.json"]);
+	return findings.map((finding) => ({ ...finding, file: file.path }));
 }
 
-function checkAll(files: readonly LayerFile[]): Checked {
+function checkAll(files: readonly LayerFile[]): Finding[] {
 	const owners = files.filter(({ path }) => path === ownersPath);
-	const stored = judgeChange(namesOf(files), files, "stored");
-	return { problems: [...stored.problems, ...checkWritten(owners, () => []).problems], warnings: [] };
+	return [...judgeChange(namesOf(files), files, "stored").problems, ...checkWritten(owners, () => [])];
 }
 
 /** The other names in their folders: the files themselves count as new. */
@@ -114,11 +101,14 @@ export const validate = createRun("validate", async ({ read, io }) => {
 	io.warn(`Checking ${names.length > 0 ? counted(names.length, "named file") : "layers/ of this checkout"}`);
 	const named = await Promise.all(names.map(readFileNamed));
 	const files = names.length > 0 ? named : collectFolder("layers");
-	const { problems, warnings } = names.length > 0 ? checkFiles(named) : checkAll(files);
-	for (const problem of problems) io.warn(plain(problemLine(problem)));
-	for (const warning of warnings) io.warn(plain(`warning: ${problemLine(warning)}`));
-	const counts = [counted(files.length, "file"), counted(problems.length, "problem")];
-	if (warnings.length > 0) counts.push(counted(warnings.length, "warning"));
+	const findings =
+		names.length > 0 ? checkFiles(named.sort((a, b) => (a.path < b.path ? -1 : 1))) : checkAll(files);
+	for (const { isWarning, ...problem } of findings)
+		io.warn(plain(`${isWarning ? "warning: " : ""}${problemLine(problem)}`));
+	const warnings = findings.filter(({ isWarning }) => isWarning).length;
+	const problems = findings.length - warnings;
+	const counts = [counted(files.length, "file"), counted(problems, "problem")];
+	if (warnings > 0) counts.push(counted(warnings, "warning"));
 	io.print(counts.join(", "));
-	return problems.length > 0 ? exitCodes.wrong : exitCodes.done;
+	return problems > 0 ? exitCodes.wrong : exitCodes.done;
 });

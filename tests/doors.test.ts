@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { review } from "../extensions/review/review.ts";
+import { textsOf } from "../registry/texts.ts";
 import { readBatch, storeBatch } from "../scripts/register.ts";
 import { judgePush } from "../store/hook/push.ts";
 import { isRefusal } from "../store/store.ts";
@@ -91,10 +92,10 @@ const ask: Record<Door, (files: Files, scene: Scene, sender: string) => Promise<
 		const service = new Handlers(stored);
 		const before = await service.state();
 		const meta = { sender: "operator", time: service.now };
-		const outcome = await storeBatch(service.store, registrations, meta);
+		const { outcome } = await storeBatch(service.store, registrations, meta);
 		if (!isRefusal(outcome)) return [];
 		assert.is(await service.state(), before);
-		return outcome.errors;
+		return textsOf(outcome.errors);
 	},
 	build: async (files, { folder }) => {
 		const path = folder();

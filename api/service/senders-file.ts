@@ -17,7 +17,7 @@ export function sendersPath(dataDir: string): string {
 
 const firstSender = "publisher";
 
-async function findSenders(env: Environment, dataDir: string) {
+export async function findSenders(env: Environment, dataDir: string) {
 	const place = env.SENDERS ? "SENDERS" : sendersPath(dataDir);
 	const text = env.SENDERS || (await readTextIfThere(place));
 	return text === null ? null : { senders: parseSenders(text, place), place };

@@ -2,7 +2,7 @@ import { Command, type OptionValues } from "@commander-js/extra-typings";
 import { CommanderError, InvalidArgumentError } from "commander";
 import { type Environment, type Io, WrongError } from "../../api/configuration.ts";
 import type { App, Run } from "../../api/service/extensions.ts";
-import { isReviewName, isSenderId } from "../../registry/sender.ts";
+import { isSenderId } from "../../registry/sender.ts";
 
 /** Like those of `diff` and `grep` (POSIX, "Exit Status"). */
 export const exitCodes = {
@@ -25,7 +25,7 @@ interface Call {
 }
 
 export function createRun(name: string, main: (call: Call) => Promise<number | undefined>): Run {
-	return withErrors(async (argv, environment, io, { summary, extensions }) => {
+	return (argv, environment, io, { summary, extensions }) => {
 		const read: Call["read"] = async (declare) => {
 			const call = `npx fragment-publisher ${name}`;
 			const line = withOutput(new Command(call), io)
@@ -36,20 +36,19 @@ export function createRun(name: string, main: (call: Call) => Promise<number | u
 			const parsed = await declare(line).parseAsync(argv, { from: "user" });
 			return [parsed.opts(), ...parsed.processedArgs];
 		};
-		return (await main({ read, environment, io, extensions })) ?? exitCodes.done;
-	});
+		return withErrors(io, () => main({ read, environment, io, extensions }));
+	};
 }
 
-export function withErrors(run: Run): Run {
-	return async (argv, environment, io, app) => {
-		try {
-			return await run(argv, environment, io, app);
-		} catch (error) {
-			if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.unable;
-			io.warn(messageOf(error as Error));
-			return error instanceof WrongError ? exitCodes.wrong : exitCodes.unable;
-		}
-	};
+/** @returns the exit code: of an error, too */
+export async function withErrors(io: Io, task: () => Promise<number | undefined>): Promise<number> {
+	try {
+		return (await task()) ?? exitCodes.done;
+	} catch (error) {
+		if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.unable;
+		io.warn(messageOf(error as Error));
+		return error instanceof WrongError ? exitCodes.wrong : exitCodes.unable;
+	}
 }
 
 /** With its cause, or with its `reason`, which only operators see. */
@@ -77,26 +76,28 @@ export function needed<T>(flag: string, value: T | undefined): T {
 	return value;
 }
 
-export function parseCount(text: string): number {
-	if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-	throw new InvalidArgumentError("It must be a whole number from 1.");
+/** For commander. @param parse returns null for a wrong text */
+export function parser<T>(parse: (text: string) => T | null, rule: string): (text: string) => T {
+	return (text) => {
+		const value = parse(text);
+		if (value === null) throw new InvalidArgumentError(`It must be ${rule}`);
+		return value;
+	};
 }
 
-/** Without slashes at its end. @throws {InvalidArgumentError} */
-export function parseUrl(text: string): string {
+export function matching(test: (text: string) => boolean, rule: string): (text: string) => string {
+	return parser((text) => (test(text) ? text : null), rule);
+}
+
+export const parseCount = parser(
+	(text) => (/^[1-9]\d{0,8}$/.test(text) ? Number(text) : null),
+	"a whole number from 1.",
+);
+
+/** Without slashes at its end. */
+export const parseUrl = parser((text) => {
 	const url = text.replace(/(?<!\/)\/+$/, "");
-	if (/^https?:\/\//.test(url) && URL.canParse(url)) return url;
-	throw new InvalidArgumentError("It must be an http or https address.");
-}
+	return /^https?:\/\//.test(url) && URL.canParse(url) ? url : null;
+}, "an http or https address.");
 
-export function parseReviewName(text: string): string {
-	if (isReviewName(text)) return text;
-	throw new InvalidArgumentError(
-		"It must be 1 to 64 of A-Z a-z 0-9 . _ - that can be part of a branch's name.",
-	);
-}
-
-export function parseSenderId(text: string): string {
-	if (isSenderId(text)) return text;
-	throw new InvalidArgumentError("It must be 1 to 64 of A-Z a-z 0-9 . _ -");
-}
+export const parseSenderId = matching(isSenderId, "1 to 64 of A-Z a-z 0-9 . _ -");

@@ -1,21 +1,21 @@
 // npx fragment-publisher import: imports the layers and senders of an older service
 
-import pMap from "p-map";
-import { WrongError } from "../../../api/configuration.ts";
+import { type Io, WrongError } from "../../../api/configuration.ts";
 import { putEdits } from "../../../api/register.ts";
 import { openStore } from "../../../api/service/data-dir.ts";
 import { changeSenders, sendersPath } from "../../../api/service/senders-file.ts";
 import { type Configuration, readConfiguration } from "../../../api/service/settings.ts";
 import { type Description, descriptionText, parseDescription } from "../../../registry/description.ts";
+import type { Registration } from "../../../registry/registration.ts";
 import { isSenderId } from "../../../registry/sender.ts";
 import { descriptionPath, langs } from "../../../registry/smallkey.ts";
 import { textsOf } from "../../../registry/texts.ts";
 import { counted, groupBy, plain, shortened } from "../../../registry/untrusted-text.ts";
-import { batchMeta, maxConcurrent } from "../../../scripts/register.ts";
+import { printCommit, storeBatch } from "../../../scripts/register.ts";
 import { createRun } from "../../../scripts/terminal/command-line.ts";
 import { objectOf } from "../../../site/service/decode.ts";
 import { readTextIfThere } from "../../../store/files/files.ts";
-import { type Edit, isRefusal, type Reader } from "../../../store/store.ts";
+import { isRefusal, type Reader } from "../../../store/store.ts";
 import { type Moved, moveDocument } from "../document.ts";
 import { keyOf, readDump, textOf } from "../dump.ts";
 
@@ -24,7 +24,7 @@ type Documents = Awaited<ReturnType<typeof readDump>>;
 type Move = Moved & { place: number };
 
 /** Takes what cannot be moved. `place`: which document of the dump it is, from 1. */
-type Refuse = (key: string, reason: string, place: number) => void;
+type Refuse = (key: string, reason: string, place: number | undefined) => void;
 
 /** @returns the layers in the order of the dump */
 function collectMoves(documents: Documents, settings: Configuration, refuse: Refuse): Move[] {
@@ -46,57 +46,31 @@ function collectMoves(documents: Documents, settings: Configuration, refuse: Ref
 	});
 }
 
-const outcomes = ["registered", "changed", "stored already"];
-
-/**
- * A harvested description stays as it is.
- * @returns one of the outcomes, or why it is refused, such as that its smallkey differs only in case from a stored one
- */
-async function decide(
-	state: Reader,
-	{ smallkey, registration, description }: Move,
-): Promise<[outcome: string | undefined, edits: Edit[]]> {
-	const edits = await putEdits(state, smallkey, registration);
-	if (isRefusal(edits))
-		return [
-			textsOf(edits.errors)
-				.join("; ")
-				.replace(/^smallkey: \S+ /, ""),
-			[],
-		];
-	const layer = await state.read(smallkey);
-	const text = mergeImported(layer?.description ?? null, description);
-	if (text !== null && text !== layer?.description) edits.push({ path: descriptionPath(smallkey), text });
-	return [outcomes[!layer ? 0 : edits.length > 0 ? 1 : 2], edits];
-}
-
-/** Stores the layers of a dump in the configured store, in one commit. @returns lines that say what was done */
-async function storeLayers(
-	layers: readonly Move[],
-	configuration: Configuration,
-	now: Date,
-	refuse: Refuse,
-): Promise<string[]> {
-	let decisions: Awaited<ReturnType<typeof decide>>[] = [];
-	const { store, close } = await openStore(configuration);
-	const meta = batchMeta(`import ${counted(layers.length, "layer")}`, "import", now.getTime());
-	const decideAll = async (state: Reader) => {
-		// The store may decide again, on a newer state.
-		decisions = await pMap(layers, (move) => decide(state, move), { concurrency: maxConcurrent });
-		return decisions.flatMap(([, edits]) => edits);
+/** Stores the layers of a dump in the configured store, in one commit. A harvested description stays as it is. */
+async function storeLayers(moves: readonly Move[], configuration: Configuration, io: Io, refuse: Refuse) {
+	const byKey = new Map(moves.map((move) => [move.smallkey, move]));
+	const editsOf = async (state: Reader, smallkey: string, registration: Registration) => {
+		const edits = await putEdits(state, smallkey, registration);
+		if (isRefusal(edits)) return edits;
+		const stored = (await state.read(smallkey))?.description ?? null;
+		const text = mergeImported(stored, byKey.get(smallkey)?.description ?? null);
+		return text === stored || text === null ? edits : [...edits, { path: descriptionPath(smallkey), text }];
 	};
-	const commit = await store.change(decideAll, meta).finally(close);
-	if (isRefusal(commit)) throw new WrongError(textsOf(commit.errors).map(plain).join("\n"));
-	for (const [index, [outcome = ""]] of decisions.entries()) {
-		const { smallkey, place } = layers[index] as Move;
-		if (!outcomes.includes(outcome)) refuse(smallkey, outcome, place);
+	const registrations = new Map(moves.map(({ smallkey, registration }) => [smallkey, registration]));
+	const options = { sender: "import", time: io.now().getTime(), partial: true };
+	const { store, close } = await openStore(configuration);
+	const batch = storeBatch(store, registrations, options, editsOf, "import");
+	const { outcome, comparison, refused } = await batch.finally(close);
+	if (isRefusal(outcome)) throw new WrongError(textsOf(outcome.errors).map(plain).join("\n"));
+	for (const [smallkey, problems] of refused) {
+		const reason = textsOf(problems)
+			.join("; ")
+			.replace(/^smallkey: \S+ /, "");
+		refuse(smallkey, reason, byKey.get(smallkey)?.place);
 	}
-	const countOf = (name: string) => decisions.filter(([outcome]) => outcome === name).length;
-	return [
-		outcomes.map((name) => `${countOf(name)} ${name}`).join(", "),
-		...(commit.changed ? [`commit ${commit.commit}`] : []),
-		...(commit.pullRequest ? [`pull request ${commit.pullRequest}`] : []),
-	];
+	const { added, changed, unchanged } = comparison;
+	io.print(`${added.length} registered, ${changed.length} changed, ${unchanged.length} stored already`);
+	printCommit(outcome, io);
 }
 
 /** A language that was harvested from the same service stays. */
@@ -153,21 +127,21 @@ export const run = createRun("import", async ({ read, environment, io }) => {
 			.addHelpText("after", importHelp),
 	);
 	const configuration = readConfiguration(environment);
-	const refusals: string[] = [];
+	let refused = 0;
 	const refuseOf = (file: string, what = ""): Refuse => {
 		return (key, reason, place) => {
+			refused += 1;
 			const name = plain(shortened(key, maxKeyLength) || '""');
-			refusals.push(`not moved: ${what}${name}: ${plain(reason)} (document ${place} of ${file})`);
+			io.warn(`not moved: ${what}${name}: ${plain(reason)} (document ${place} of ${file})`);
 		};
 	};
 	// Both files are read completely before anything is written.
 	const senders = sendersDump && (await readDump(sendersDump, maxSendersBytes));
 	const documents = await readDump(dump);
 	const refuse = refuseOf(dump);
-	const layers = collectMoves(documents, configuration, refuse);
-	const lines = dryRun
-		? [`${counted(layers.length, "layer")} could be registered; nothing was written`]
-		: await storeLayers(layers, configuration, io.now(), refuse);
+	const moves = collectMoves(documents, configuration, refuse);
+	if (dryRun) io.print(`${counted(moves.length, "layer")} could be registered; nothing was written`);
+	else await storeLayers(moves, configuration, io, refuse);
 	if (senders) {
 		const path = sendersPath(configuration.dataDir);
 		let count = 0;
@@ -178,9 +152,7 @@ export const run = createRun("import", async ({ read, environment, io }) => {
 		};
 		if (dryRun) addTo(JSON.parse((await readTextIfThere(path)) ?? "{}"));
 		else await changeSenders(configuration.dataDir, addTo);
-		lines.push(`${counted(count, "sender")} ${dryRun ? "could be added" : "added"} to ${path}`);
+		io.print(`${counted(count, "sender")} ${dryRun ? "could be added" : "added"} to ${path}`);
 	}
-	for (const line of refusals) io.warn(line);
-	for (const line of lines) io.print(line);
-	if (refusals.length > 0) throw new WrongError(`${counted(refusals.length, "document")} could not be moved`);
+	if (refused > 0) throw new WrongError(`${counted(refused, "document")} could not be moved`);
 });

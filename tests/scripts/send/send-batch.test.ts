@@ -26,7 +26,7 @@ async function sendTo(answer: (count: number, stop: () => void) => JsonAnswer, p
 		ask: async () => null,
 		interrupted: () => ending.signal,
 	};
-	const layers = new Map(Array.from({ length: 20 }, (_, at) => [`key-${at}`, Buffer.from(manual)]));
+	const layers = new Map(Array.from({ length: 20 }, (_, at) => [`key-${at}`, JSON.parse(manual)]));
 	const to = { url: server.url };
 	const result = await sendBatch(layers, to, { sender: "jstest", secret: "x" }, io, pausesMs);
 	return { code: codeOf(result), changed: result.changed.length, printed, keys };
