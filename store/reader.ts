@@ -8,7 +8,6 @@ import {
 	type Edits,
 	isRefusal,
 	type Layer,
-	type LayerIds,
 	type Meta,
 	type Reader,
 	type Refusal,
@@ -52,14 +51,12 @@ export function readerOf(files: CommitFiles) {
 		}
 	}
 
-	async function read(smallkey: string): Promise<Layer | null> {
-		const [registration = null, description = null] = await Promise.all(pathsOf(smallkey).map(textOf));
-		return registration === null ? null : { registration, description };
-	}
-
-	async function ids(smallkey: string): Promise<LayerIds | null> {
-		const [registration = null, description = null] = await Promise.all(pathsOf(smallkey).map(idOf));
-		return registration === null ? null : { registration, description };
+	function partsBy(partOf: (path: string) => Promise<string | null>) {
+		return async (smallkey: string): Promise<Layer | null> => {
+			const paths = [layerPath(smallkey), descriptionPath(smallkey)];
+			const [registration = null, description = null] = await Promise.all(paths.map(partOf));
+			return registration === null ? null : { registration, description };
+		};
 	}
 
 	async function spellings(smallkey: string): Promise<string[]> {
@@ -94,11 +91,7 @@ export function readerOf(files: CommitFiles) {
 		return file && isPlain(file) ? file.id : null;
 	}
 
-	return { overlay, read, ids, spellings, find };
-}
-
-function pathsOf(smallkey: string): string[] {
-	return [layerPath(smallkey), descriptionPath(smallkey)];
+	return { overlay, read: partsBy(textOf), ids: partsBy(idOf), spellings, find };
 }
 
 /** The kind of file that a mode of git means. Only plain files can be layers. */

@@ -59,16 +59,11 @@ export interface Refusal {
 	isDone?: boolean;
 }
 
-/** Git's blob ids (SHA-1 in hex): equal ids are equal texts. */
-export interface LayerIds {
-	registration: string;
-	description: string | null;
-}
-
 /** Reads the stored layers as they are at one moment. */
 export interface Reader {
 	read(smallkey: string): Promise<Layer | null>;
-	ids(smallkey: string): Promise<LayerIds | null>;
+	/** Git's blob ids (SHA-1 in hex) in place of the texts: equal ids are equal texts. */
+	ids(smallkey: string): Promise<Layer | null>;
 	/** The stored smallkeys that differ from this one at most in case, sorted. */
 	spellings(smallkey: string): Promise<string[]>;
 }

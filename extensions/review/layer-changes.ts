@@ -10,7 +10,7 @@ import {
 	namesOf,
 } from "../../registry/judge.ts";
 import { ownersPath } from "../../registry/owners.ts";
-import { maxBytesOf, warningsOf } from "../../registry/registration.ts";
+import { warningsOf } from "../../registry/registration.ts";
 import { descriptionPath, layerPath, parseLayerPath } from "../../registry/smallkey.ts";
 import { textIn } from "../../registry/texts.ts";
 import { groupBy } from "../../registry/untrusted-text.ts";
@@ -21,8 +21,7 @@ import {
 	findTooMany,
 	listTree,
 	type PathChange,
-	readEntries,
-	sizesOf,
+	readLimited,
 } from "../../store/git/commands/tree.ts";
 
 interface Merge {
@@ -107,8 +106,7 @@ async function changesOf(repository: string, { changed, obstacle }: Merge, base:
 	);
 	const after = new Map(before);
 	for (const path of paths) after.delete(path);
-	const written = inLayers.filter(({ mode }) => mode !== null);
-	for (const [path, file] of await readFiles(repository, written)) after.set(path, file);
+	for (const [path, file] of await readFiles(repository, inLayers)) after.set(path, file);
 	const textOf = (path: string) => new TextDecoder().decode(after.get(path)?.bytes);
 	const edits = paths.map((path): EditedFile => after.get(path) ?? { path, kind: "removed" });
 	const { problems } = judgeChange(namesOf(listed), edits, "anyone");
@@ -151,14 +149,10 @@ function pathsBeside(path: string): string[] {
 	return name ? [layerPath(name.smallkey), descriptionPath(name.smallkey)] : [];
 }
 
-/** The content of a file over its size limit is not read. */
 async function readFiles(repository: string, listed: readonly PathChange[]) {
-	const sizes = await sizesOf(repository, listed);
-	const files = await readEntries(repository, listed, ({ path, id }) => {
-		const max = maxBytesOf(path);
-		return (sizes.get(id ?? "") ?? 0) > max ? max + 1 : null;
-	});
-	return new Map(files.map((file) => [file.path, file]));
+	const files = new Map<string, LayerFile>();
+	for await (const file of readLimited(repository, listed)) if ("bytes" in file) files.set(file.path, file);
+	return files;
 }
 
 function judgeStored(files: ReadonlyMap<string, LayerFile>): ReadonlyMap<string, CheckedLayer> {

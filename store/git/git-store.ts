@@ -1,3 +1,4 @@
+import pLimit from "p-limit";
 import {
 	type Commit,
 	type Edit,
@@ -83,16 +84,16 @@ function storeOf(context: StoreContext) {
 	const maintenance = createMaintenance(context, catFile.renew);
 	let waiting: PendingChange[] = [];
 	const open = new Set<Promise<unknown>>();
-	let isPollDue = false;
-	let working: Promise<void> | null = null;
+	const inOrder = pLimit(1);
+	let isPolling = false;
 	let timer: NodeJS.Timeout | undefined;
 	let changedMs = Number.NEGATIVE_INFINITY;
 	let isClosed = false;
 
 	function start(): void {
 		timer ??= setInterval(() => {
-			isPollDue = true;
-			working ??= loop();
+			if (!isPolling) void inOrder(poll);
+			isPolling = true;
 		}, limits.pollMs);
 	}
 
@@ -102,7 +103,7 @@ function storeOf(context: StoreContext) {
 			waiting.push({ edits, meta, resolve, reject });
 		});
 		open.add(outcome);
-		working ??= loop();
+		void inOrder(writeWaiting);
 		return outcome.finally(() => open.delete(outcome));
 	}
 
@@ -117,25 +118,14 @@ function storeOf(context: StoreContext) {
 	async function close(): Promise<void> {
 		isClosed = true;
 		clearInterval(timer);
-		await working;
-		await Promise.allSettled(open);
+		await inOrder(() => Promise.allSettled(open));
 		await maintenance.close();
 		await catFile.close();
 		await requests.close();
 	}
 
-	async function loop(): Promise<void> {
-		while (waiting.length > 0 || isPollDue) {
-			if (isPollDue) await poll();
-			// Changes that arrive in the same iteration of the event loop share one group.
-			await new Promise(setImmediate);
-			if (waiting.length > 0) await writeWaiting();
-		}
-		working = null;
-	}
-
 	async function poll(): Promise<void> {
-		isPollDue = false;
+		isPolling = false;
 		try {
 			await branch.follow();
 			await maintenance.startIfDue(performance.now() - changedMs > limits.restMs);
@@ -146,14 +136,11 @@ function storeOf(context: StoreContext) {
 	}
 
 	async function writeWaiting(): Promise<void> {
-		const [group, later]: [PendingChange[], PendingChange[]] = [[], []];
-		const requested = new Set<string>();
-		for (const pending of waiting) {
-			const { request } = pending.meta;
-			(request !== null && requested.has(request) ? later : group).push(pending);
-			if (request !== null) requested.add(request);
-		}
-		waiting = later;
+		if (waiting.length === 0) return;
+		// Changes that arrive in the same iteration of the event loop share one group.
+		await new Promise(setImmediate);
+		const group = waiting;
+		waiting = [];
 		await write(group);
 		changedMs = performance.now();
 	}

@@ -5,7 +5,6 @@ import { groupBy } from "../../registry/untrusted-text.ts";
 import { decideChange, isProposed, type Waiting } from "../reader.ts";
 import {
 	type Commit,
-	changesFiles,
 	type Edit,
 	type Edits,
 	groupOf,
@@ -17,8 +16,8 @@ import {
 	usesOf,
 } from "../store.ts";
 import { type Branch, changesOf, findLastCommit } from "./branch.ts";
-import type { CatFile, CommitReader } from "./commands/cat-file.ts";
-import { isAncestor } from "./commands/commits.ts";
+import type { CatFile } from "./commands/cat-file.ts";
+import { isDescendant } from "./commands/commits.ts";
 import { GitFailure } from "./commands/run.ts";
 import type { WriteHealth } from "./health.ts";
 import { senderOf, waitingSpellings } from "./review-branches.ts";
@@ -44,19 +43,10 @@ export interface PendingChange {
 	reject: (error: unknown) => void;
 }
 
-interface JudgedChange extends PendingChange {
+interface JudgedChange extends Omit<PendingChange, "edits"> {
 	/** Empty for a refusal. */
-	files: Edit[];
+	edits: Edit[];
 	refusal: Refusal | null;
-}
-
-/** The branch of a group. */
-interface Target {
-	name: string;
-	base: string;
-	/** The state before the group, to which the edits of the group are added. */
-	reader: CommitReader;
-	waiting: Waiting | null;
 }
 
 /** @returns writes changes: it resolves or rejects each of them */
@@ -67,7 +57,15 @@ export function openWriter(context: StoreContext) {
 
 	async function write(changes: readonly PendingChange[]): Promise<void> {
 		let failure: StoreBusy | null = null;
-		for (const group of groupBy(changes, ({ meta }) => groupOf(meta)).values()) {
+		const repeats = new Map<string, number>();
+		// A request that is repeated is judged after the commit of the first one.
+		const nameOf = ({ meta }: PendingChange) => {
+			const { request } = meta;
+			const round = (repeats.get(request ?? "") ?? -1) + 1;
+			if (request !== null) repeats.set(request, round);
+			return `${round} ${groupOf(meta)}`;
+		};
+		for (const group of groupBy(changes, nameOf).values()) {
 			try {
 				if (failure) throw failure;
 				await writeGroup(group);
@@ -104,9 +102,8 @@ export function openWriter(context: StoreContext) {
 		const target = meta.review ? await reviewTarget(meta) : targetAt(branchName, branch.commit);
 		const { name, base, reader } = target;
 		const judged = await judgeGroup(group, target);
-		const changed = judged.filter(({ files }) => files.length > 0);
-		const edits = changed.map(({ files, meta }) => ({ edits: files, meta }));
-		const ids = changed.length > 0 ? await importGroup(name, base, edits) : [];
+		const changed = judged.filter(({ edits }) => edits.length > 0);
+		const ids = changed.length > 0 ? await importGroup(name, base, changed) : [];
 		const commits = new Map(changed.map((change, index) => [change, ids[index] as string]));
 		const tip = ids.at(-1) ?? base;
 		let warnings: Problem[] = [];
@@ -114,7 +111,7 @@ export function openWriter(context: StoreContext) {
 		if (tip !== base) {
 			const persisted = persist();
 			persisted.catch(() => undefined);
-			const changes = changesOf(changed.flatMap(({ files }) => files));
+			const changes = changesOf(changed.flatMap(({ edits }) => edits));
 			const range = { from: base, to: tip, changes, at: reader, isPushed: false };
 			if (!meta.review) warnings = await branch.publish(range);
 			await persisted;
@@ -122,25 +119,40 @@ export function openWriter(context: StoreContext) {
 		const unchanged = judged.filter((change) => !commits.has(change));
 		await requests.keep(unchanged.flatMap(({ meta, refusal }) => usesOf(meta, refusal?.status ?? tip)));
 		if (tip !== base && health.cause) health.recovered();
+		const outcomeOf = async (change: JudgedChange): Promise<Commit | Refusal> => {
+			const { refusal, meta } = change;
+			const commit = commits.get(change);
+			if (refusal) return refusal;
+			if (commit !== undefined && meta.review) return { commit, changed: true, branch: name };
+			if (commit !== undefined) return { commit, changed: true, warnings, published: warnings.length === 0 };
+			const { smallkey } = meta;
+			const served = branch.commit;
+			// The same change waits there for review.
+			if (meta.review && base !== served && (await isProposed(smallkey, reader, branch.readerAt(served))))
+				return { commit: tip, changed: false, branch: name };
+			const at = meta.review ? served : tip;
+			const last = smallkey === null ? null : look(() => findLastCommit(repository, smallkey, at));
+			return { commit: (await last?.catch(log.error)) ?? at, changed: false };
+		};
 		for (const change of judged)
-			void outcomeOf(change, target, commits.get(change), tip, warnings)
+			void outcomeOf(change)
 				.then(change.resolve)
 				.catch((error) => rejectAlone(change, error));
 	}
 
-	function rejectAlone({ reject }: PendingChange, error: unknown): void {
+	function rejectAlone({ reject }: Pick<PendingChange, "reject">, error: unknown): void {
 		reject(error instanceof GitFailure ? health.failed(error) : error);
 	}
 
-	function targetAt(name: string, base: string, waiting: Waiting | null = null): Target {
+	function targetAt(name: string, base: string, waiting: Waiting | null = null) {
 		return { name, base, reader: branch.readerAt(base), waiting };
 	}
 
-	async function reviewTarget(meta: Meta): Promise<Target> {
+	async function reviewTarget(meta: Meta) {
 		const name = reviewBranch(meta);
 		const served = branch.commit;
 		const review = (await catFile.read(`refs/heads/${name}`))?.id ?? null;
-		const isOpen = review !== null && !(await isAncestor(repository, review, served));
+		const isOpen = review !== null && !(await isDescendant(repository, review, served));
 		const sender = isOpen ? await senderOf(repository, served, review) : null;
 		const holder = sender === meta.author ? null : sender;
 		const spellings = (smallkey: string) => waitingSpellings(branch, repository, smallkey);
@@ -148,43 +160,27 @@ export function openWriter(context: StoreContext) {
 	}
 
 	/** Judges each change on the state after the ones before it. @param group no two of them have the same signed request */
-	async function judgeGroup(group: readonly PendingChange[], { reader, waiting }: Target) {
+	async function judgeGroup(
+		group: readonly PendingChange[],
+		{ reader, waiting }: ReturnType<typeof targetAt>,
+	) {
 		const judged: JudgedChange[] = [];
 		// The folders of all changes are read in advance, while the first ones are judged.
-		for (const { smallkey } of group.map(({ meta }) => meta))
+		for (const {
+			meta: { smallkey },
+		} of group)
 			if (smallkey !== null) reader.folder(folderOf(smallkey)).catch(() => undefined);
 		for (const change of group) {
 			try {
 				const outcome = await decideChange(change, reader, waiting, requests.used);
-				const files = changesFiles(outcome) ? outcome : [];
-				judged.push({ ...change, files, refusal: isRefusal(outcome) ? outcome : null });
-				reader.overlay(files);
+				const [edits, refusal] = isRefusal(outcome) ? [[], outcome] : [outcome, null];
+				judged.push({ ...change, edits, refusal });
+				reader.overlay(edits);
 			} catch (error) {
 				rejectAlone(change, error);
 			}
 		}
 		return judged;
-	}
-
-	/** @param commit of the change; undefined if it has none @param tip the branch's commit after the group */
-	async function outcomeOf(
-		{ meta, refusal }: JudgedChange,
-		{ name, base, reader }: Target,
-		commit: string | undefined,
-		tip: string,
-		warnings: Problem[],
-	): Promise<Commit | Refusal> {
-		if (refusal) return refusal;
-		if (commit !== undefined && meta.review) return { commit, changed: true, branch: name };
-		if (commit !== undefined) return { commit, changed: true, warnings, published: warnings.length === 0 };
-		const { smallkey } = meta;
-		const served = branch.commit;
-		// The same change waits there for review.
-		if (meta.review && base !== served && (await isProposed(smallkey, reader, branch.readerAt(served))))
-			return { commit: tip, changed: false, branch: name };
-		const at = meta.review ? served : tip;
-		const last = smallkey === null ? null : look(() => findLastCommit(repository, smallkey, at));
-		return { commit: (await last?.catch(log.error)) ?? at, changed: false };
 	}
 
 	return write;

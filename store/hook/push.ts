@@ -5,28 +5,13 @@ import {
 	namesOf,
 	problemLine,
 } from "../../registry/judge.ts";
-import { maxBytesOf, warningsOf } from "../../registry/registration.ts";
+import { warningsOf } from "../../registry/registration.ts";
 import { layerPath, parseLayerPath } from "../../registry/smallkey.ts";
 import { problemAt } from "../../registry/texts.ts";
 import { counted, groupBy, visible } from "../../registry/untrusted-text.ts";
-import { isAncestor } from "../git/commands/commits.ts";
 import { type Quarantine, readRecords, withQuarantine } from "../git/commands/run.ts";
-import {
-	diffTree,
-	findTooMany,
-	listTree,
-	type PathChange,
-	readEntries,
-	sizesOf,
-} from "../git/commands/tree.ts";
-import {
-	findCommitProblem,
-	findRefProblem,
-	findUnmerged,
-	isServices,
-	servedRef,
-	type Update,
-} from "./updates.ts";
+import { diffTree, listTree, readLimited } from "../git/commands/tree.ts";
+import { findUpdateProblem, servedRef, type Update } from "./updates.ts";
 
 /** Bytes of files that are in memory at once: a push may have gigabytes. */
 const maxPortionBytes = 16 << 20;
@@ -42,44 +27,27 @@ async function judgeCommits(repository: string, from: string | null, to: string)
 		if (mode !== null && !path.startsWith("layers/") && path.endsWith(".json"))
 			warnings.push({ file: path, ...problemAt("", "no-layer") });
 	}
-	for await (const portion of readPortions(repository, changes)) {
+	const judge = () => {
 		const judged = judgeChange(names, portion, "anyone");
 		// Not by a spread, which has a limit of arguments: a push may have 100,000 wrong files.
 		for (const problem of judged.problems) problems.push(problem);
 		for (const [smallkey, { registration }] of judged.layers)
 			for (const warning of warningsOf(registration))
 				warnings.push({ ...warning, file: layerPath(smallkey) });
-	}
-	return { layerFiles: layers.length, problems, warnings };
-}
-
-/** Portions have all files of a smallkey in any spelling. Files outside `layers/`, or over their limit, are not read. */
-async function* readPortions(
-	repository: string,
-	changes: readonly PathChange[],
-): AsyncGenerator<EditedFile[]> {
-	const sizes = await sizesOf(repository, changes);
-	const sizeOf = ({ id }: PathChange) => sizes.get(id ?? "") ?? 0;
-	const standIn = (change: PathChange) => {
-		if (sizeOf(change) > maxBytesOf(change.path)) return maxBytesOf(change.path) + 1;
-		return change.path.startsWith("layers/") ? null : 0;
-	};
-	const read = async (portion: readonly PathChange[]): Promise<EditedFile[]> => {
-		const written = portion.filter(({ mode }) => mode !== null);
-		const removed = portion.filter(({ mode }) => mode === null);
-		const files = await readEntries(repository, written, standIn);
-		return [...files, ...removed.map(({ path }) => ({ path, kind: "removed" as const }))];
-	};
-	const keyOf = ({ path }: PathChange) => parseLayerPath(path)?.smallkey.toLowerCase() ?? path;
-	let [portion, bytes]: [PathChange[], number] = [[], 0];
-	for (const group of groupBy(changes, keyOf).values()) {
-		portion.push(...group);
-		for (const change of group) bytes += standIn(change) ?? sizeOf(change);
-		if (bytes < maxPortionBytes) continue;
-		yield await read(portion);
 		[portion, bytes] = [[], 0];
+	};
+	// A portion has all files of a smallkey in any spelling.
+	const keyOf = ({ path }: { path: string }) => parseLayerPath(path)?.smallkey.toLowerCase() ?? path;
+	let [portion, bytes]: [EditedFile[], number] = [[], 0];
+	let key = "";
+	for await (const file of readLimited(repository, [...groupBy(changes, keyOf).values()].flat())) {
+		if (bytes >= maxPortionBytes && keyOf(file) !== key) judge();
+		key = keyOf(file);
+		portion.push(file);
+		bytes += "bytes" in file ? file.bytes.length : 0;
 	}
-	yield await read(portion);
+	judge();
+	return { layerFiles: layers.length, problems, warnings };
 }
 
 export interface Verdict {
@@ -108,7 +76,7 @@ export async function judgePush(
 async function judgeUpdates(repository: string, updates: readonly Update[]): Promise<Verdict> {
 	const refused: string[] = [];
 	for (const update of updates) {
-		const problem = findRefProblem(update) ?? (await findMoveProblem(repository, update));
+		const problem = await findUpdateProblem(repository, update);
 		if (problem !== null) refused.push(`${update.ref}: ${problem}`);
 	}
 	if (refused.length > 0) return refusal(refused);
@@ -121,15 +89,6 @@ async function judgeUpdates(repository: string, updates: readonly Update[]): Pro
 		isAccepted: true,
 		lines: forTerminal([...warned, `${counted(layerFiles, "changed file")} of layers: in order`]),
 	};
-}
-
-async function findMoveProblem(repository: string, update: Update): Promise<string | null> {
-	const { from, to, ref } = update;
-	if (to === null || !isServices(ref)) return null;
-	if (from !== null && !(await isAncestor(repository, from, to)))
-		return "must follow its current commit, which a forced push would lose: pull first";
-	const problem = (await findCommitProblem(repository, to)) ?? (await findUnmerged(update, repository));
-	return problem ?? findTooMany(repository, to);
 }
 
 function refusal(lines: readonly string[]): Verdict {

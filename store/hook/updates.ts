@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { type GitObject, readObjects } from "../git/commands/cat-file.ts";
-import { headerLines, listCommits, maxAheadMs, parseCommit } from "../git/commands/commits.ts";
+import { headerLines, isDescendant, listCommits, maxAheadMs, parseCommit } from "../git/commands/commits.ts";
+import { findTooMany } from "../git/commands/tree.ts";
 import { authorMail, declinedFolder, isReviewBranch, reviewFolders, serviceAuthor } from "../store.ts";
 
 /** githooks(5), "pre-receive" */
@@ -29,7 +30,7 @@ function commitOf(id: string): string | null {
 }
 
 /** Whether a ref only moves forward, and has only commits that the service has written or accepted. */
-export function isServices(ref: string): boolean {
+function isServices(ref: string): boolean {
 	return ref === servedRef || isReviewRef(ref);
 }
 
@@ -37,7 +38,20 @@ function isReviewRef(ref: string): boolean {
 	return ref.startsWith(branches) && isReviewBranch(ref.slice(branches.length));
 }
 
-export function findRefProblem({ from, to, ref }: Update): string | null {
+export async function findUpdateProblem(repository: string, update: Update): Promise<string | null> {
+	const { from, to, ref } = update;
+	const problem = findRefProblem(update);
+	if (problem !== null || to === null || !isServices(ref)) return problem;
+	if (from !== null && !(await isDescendant(repository, from, to)))
+		return "must follow its current commit, which a forced push would lose: pull first";
+	return (
+		(await findCommitProblem(repository, to)) ??
+		(await findUnmerged(repository, update)) ??
+		findTooMany(repository, to)
+	);
+}
+
+function findRefProblem({ from, to, ref }: Update): string | null {
 	if (!ref.startsWith(branches)) return "only branches may be pushed: refs/heads/…";
 	if (to === null) return isServices(ref) ? "must not be removed: it is the service's own" : null;
 	if (ref === servedRef) return null;
@@ -54,7 +68,7 @@ export function findRefProblem({ from, to, ref }: Update): string | null {
 }
 
 /** After a crash, the service recognizes its own commits by their committer, and reads from them which requests it carried out. */
-export function findCommitProblem(repository: string, to: string): Promise<string | null> {
+function findCommitProblem(repository: string, to: string): Promise<string | null> {
 	const reviews = reviewFolders.map((folder) => `--glob=refs/heads/${folder}/*`);
 	const commits = [to, "--not", "--ignore-missing", servedRef, ...reviews];
 	return findIn(repository, commits, (commit) => {
@@ -63,7 +77,7 @@ export function findCommitProblem(repository: string, to: string): Promise<strin
 }
 
 /** The commit of a merge says who has accepted a review: a fast-forward has none. */
-export async function findUnmerged({ from, to, ref }: Update, repository: string): Promise<string | null> {
+async function findUnmerged(repository: string, { from, to, ref }: Update): Promise<string | null> {
 	if (ref !== servedRef || from === null || to === null) return null;
 	const problem = "is a change that waits for review, and no commit says who accepts it: git merge --no-ff";
 	return findIn(repository, ["--first-parent", to, `^${from}`], (commit) =>
@@ -74,11 +88,9 @@ export async function findUnmerged({ from, to, ref }: Update, repository: string
 /** @param args of git-rev-list(1) */
 async function findIn(repository: string, args: string[], judge: (commit: GitObject) => string | null) {
 	const ids = await listCommits(repository, args);
-	for await (const commits of readObjects(repository, "commit", ids)) {
-		for (const commit of commits) {
-			const problem = judge(commit);
-			if (problem !== null) return `commit ${commit.id} ${problem}`;
-		}
+	for await (const commit of readObjects(repository, "commit", ids)) {
+		const problem = judge(commit);
+		if (problem !== null) return `commit ${commit.id} ${problem}`;
 	}
 	return null;
 }

@@ -120,23 +120,22 @@ export function openCatFile(repository: string, silenceMs = defaultSilenceMs) {
 	};
 }
 
-/** Yields objects in the order of their ids, in portions as they arrive. @throws {GitFailure} if one of them is missing */
+/** Yields objects in the order of their ids. @throws {GitFailure} if one of them is missing */
 export async function* readObjects(
 	repository: string,
 	type: "blob" | "commit",
 	ids: readonly string[],
-): AsyncGenerator<GitObject[]> {
+): AsyncGenerator<GitObject> {
 	if (ids.length === 0) return;
 	const objectsIn = objectsFrom();
 	let read = 0;
 	const input = `${ids.join("\n")}\n`;
 	for await (const data of gitOutput(repository, ["cat-file", "--batch", "--buffer"], { input })) {
-		const objects = objectsIn(data).map((object) => {
+		for (const object of objectsIn(data)) {
 			if (object?.type !== type) throw new GitDamage(`object ${ids[read]} is missing, or no ${type}`);
 			read += 1;
-			return object;
-		});
-		if (objects.length > 0) yield objects;
+			yield object;
+		}
 	}
 }
 
@@ -171,10 +170,8 @@ export function openReader(catFile: Pick<CatFile, "read">, commitId: string) {
 	}
 
 	async function readLayers(): Promise<Folder> {
-		const commit = await object(commitId, "commit", "the branch");
-		const root = /^tree ([0-9a-f]{40,64})\n/.exec(commit.body.toString("latin1"))?.[1] ?? "";
-		const all = parseTree(await object(root, "tree", "the layers"));
-		return readTree(all.get("layers"), "layers");
+		const root = parseTree(await object(`${commitId}^{tree}`, "tree", "the branch"));
+		return readTree(root.get("layers"), "layers");
 	}
 
 	async function readTree(entry: FileEntry | undefined, path: string): Promise<Folder> {

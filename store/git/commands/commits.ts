@@ -1,5 +1,5 @@
 import { type GitObject, readObjects } from "./cat-file.ts";
-import { defaultSilenceMs, GitFailure, GitTimeout, gitText, readRecords, runGit } from "./run.ts";
+import { defaultSilenceMs, GitFailure, gitText, readRecords, runGit } from "./run.ts";
 
 interface RawCommit {
 	id: string;
@@ -26,7 +26,7 @@ export function personText({ name, mail }: Pick<Person, "name" | "mail">): strin
  * @throws {GitDamage} if one of them is missing
  */
 export async function* readCommits(repository: string, ids: readonly string[]): AsyncGenerator<RawCommit> {
-	for await (const commits of readObjects(repository, "commit", ids)) yield* commits.map(parseCommit);
+	for await (const commit of readObjects(repository, "commit", ids)) yield parseCommit(commit);
 }
 
 /** How far the dates of a commit may be ahead of this machine's clock: the hook refuses other ones. */
@@ -106,14 +106,6 @@ export async function isDescendant(repository: string, earlier: string, later: s
 	);
 }
 
-/** False also if either commit is missing. @throws {GitTimeout} */
-export function isAncestor(repository: string, earlier: string, later: string): Promise<boolean> {
-	return isDescendant(repository, earlier, later).catch((error) => {
-		if (error instanceof GitTimeout) throw error;
-		return false;
-	});
-}
-
 /** A continuation line, such as in a signature, starts with a space. */
 export function headerLines(body: Buffer): string[] {
 	const end = body.indexOf("\n\n");
@@ -137,12 +129,11 @@ export function parseCommit({ id, body }: GitObject): RawCommit {
 const maxTimeMs = 8.64e15;
 
 function parsePerson(text: string): Person {
-	const start = text.indexOf("<");
-	const end = text.indexOf(">", start);
-	const timeMs = Number.parseInt(text.slice(end + 1).trim(), 10) * 1_000;
+	const [, name = "", mail = "", time = ""] = /^([^<]*)<(?:([^>]*)>(.*))?/.exec(text) ?? [];
+	const timeMs = Number.parseInt(time.trim(), 10) * 1_000;
 	return {
-		name: text.slice(0, Math.max(0, start)).trim(),
-		mail: start < 0 || end < 0 ? "" : text.slice(start + 1, end).trim(),
+		name: name.trim(),
+		mail: mail.trim(),
 		timeMs: Math.abs(timeMs) <= maxTimeMs ? timeMs : 0,
 	};
 }

@@ -1,41 +1,69 @@
-import type { LayerFile } from "../../../registry/judge.ts";
+import type { EditedFile, LayerFile } from "../../../registry/judge.ts";
+import { maxBytesOf } from "../../../registry/registration.ts";
 import { kindOfMode } from "../../reader.ts";
 import { readObjects } from "./cat-file.ts";
 import { readRecords, runGit } from "./run.ts";
 
+/** Reads files in the order of their entries. Links and submodules get empty content. */
+export async function readEntries(repository: string, entries: readonly PathChange[]): Promise<LayerFile[]> {
+	const files: LayerFile[] = [];
+	for await (const file of filesOf(repository, entries, null)) if ("bytes" in file) files.push(file);
+	return files;
+}
+
 /**
- * Reads files in the order of their entries. Links and submodules get empty content.
- * @param standIn the number of zero bytes that stand for the content of an entry; null: the content is read
+ * Yields files in the order of their entries, also removed ones. The content of a file over its limit, or outside `layers/`, is
+ * not read: zeros stand for it.
  */
-export async function readEntries(
+export async function* readLimited(
 	repository: string,
 	entries: readonly PathChange[],
-	standIn: (entry: PathChange) => number | null = () => null,
-): Promise<LayerFile[]> {
-	const zeros = (entry: PathChange) => (isPlain(entry) ? standIn(entry) : 0);
-	const ids = entries.filter((entry) => zeros(entry) === null).map(({ id }) => id as string);
-	const contents = new Map<string | null, Buffer>();
-	for await (const blobs of readObjects(repository, "blob", ids))
-		for (const { id, body } of blobs) contents.set(id, body);
-	return entries.map((entry) => {
-		const size = zeros(entry);
-		const bytes = size === null ? (contents.get(entry.id) as Buffer) : new Uint8Array(size);
-		return { path: entry.path, kind: kindOfMode(entry.mode ?? ""), bytes };
-	});
-}
-
-/** The sizes of plain files in bytes, without reading them: id → size. */
-export async function sizesOf(repository: string, entries: readonly PathChange[]) {
-	const ids = new Set(entries.filter(isPlain).map(({ id }) => id));
+): AsyncGenerator<EditedFile> {
+	const ids = new Set(entries.filter(isPlain).map(({ id }) => `${id}\n`));
 	const args = ["cat-file", "--batch-check=%(objectname) %(objectsize)"];
-	const output = await runGit(repository, args, { input: [...ids].map((id) => `${id}\n`) });
+	const output = await runGit(repository, args, { input: [...ids] });
 	// `<id> missing` has no size.
 	const sizes = output.toString("latin1").matchAll(/^(\w+) (\d+)$/gm);
-	return new Map(Array.from(sizes, ([, id = "", size]) => [id, Number(size)]));
+	yield* filesOf(repository, entries, new Map(Array.from(sizes, ([, id = "", size]) => [id, Number(size)])));
 }
 
-function isPlain({ mode, id }: PathChange): boolean {
-	return id !== null && kindOfMode(mode ?? "") === "file";
+/** @param sizes of plain files; null: all content is read */
+async function* filesOf(
+	repository: string,
+	entries: readonly PathChange[],
+	sizes: ReadonlyMap<string | null, number> | null,
+): AsyncGenerator<EditedFile> {
+	/** The number of zeros; null: the content is read. */
+	const zerosOf = (entry: PathChange) => {
+		const { path, id } = entry;
+		if (!isPlain(entry)) return 0;
+		const max = maxBytesOf(path);
+		if ((sizes?.get(id) ?? 0) > max) return max + 1;
+		return sizes === null || path.startsWith("layers/") ? null : 0;
+	};
+	const read = entries.filter((entry) => zerosOf(entry) === null);
+	const blobs = readObjects(
+		repository,
+		"blob",
+		read.map(({ id }) => id as string),
+	);
+	try {
+		for (const entry of entries) {
+			const { path, mode } = entry;
+			const zeros = zerosOf(entry);
+			if (mode === null) yield { path, kind: "removed" };
+			else {
+				const bytes = zeros === null ? (await blobs.next()).value.body : new Uint8Array(zeros);
+				yield { path, kind: kindOfMode(mode), bytes };
+			}
+		}
+	} finally {
+		await blobs.return(undefined);
+	}
+}
+
+function isPlain({ mode }: PathChange): boolean {
+	return kindOfMode(mode ?? "") === "file";
 }
 
 export interface PathChange {
