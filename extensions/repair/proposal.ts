@@ -4,10 +4,10 @@ import { canonicalText } from "../../registry/registration.ts";
 import { descriptionPath, type Lang, langs, layerPath } from "../../registry/smallkey.ts";
 import { textsByLang } from "../../registry/texts/filled.ts";
 import { code, groupBy, plain, shortened } from "../../registry/untrusted-text.ts";
-import { type Proposal, subjectOf } from "../../store/git/review-branches.ts";
 import { type Edit, repairBranch } from "../../store/store.ts";
 import { placeOf } from "../harvest/finding.ts";
 import type { Candidate } from "./candidates.ts";
+import { type Proposal, subjectOf } from "./proposal-branches.ts";
 import type { Repair } from "./repair.ts";
 
 export const repairTexts = textsByLang({

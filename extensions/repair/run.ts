@@ -4,6 +4,10 @@ import { FetchFailure } from "../../api/service/net/failure.ts";
 import { causeOf, type Health } from "../../registry/health.ts";
 import type { CheckedLayer } from "../../registry/judge.ts";
 import { runGit } from "../../store/git/commands/run.ts";
+import type { Answer } from "../harvest/ask.ts";
+import { createClients } from "../harvest/wms/read-capabilities.ts";
+import type { SearchClients } from "./candidates.ts";
+import { proposalsOf } from "./proposal.ts";
 import {
 	declinedEvidence,
 	isStale,
@@ -11,11 +15,7 @@ import {
 	type Proposal,
 	readOpen,
 	writeProposal,
-} from "../../store/git/review-branches.ts";
-import type { Answer } from "../harvest/ask.ts";
-import { createClients } from "../harvest/wms/read-capabilities.ts";
-import type { SearchClients } from "./candidates.ts";
-import { proposalsOf } from "./proposal.ts";
+} from "./proposal-branches.ts";
 import { createRepairSearch } from "./repair.ts";
 
 type AskAndFetch = Pick<SearchClients, "ask" | "fetch">;

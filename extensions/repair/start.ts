@@ -5,11 +5,11 @@ import type { RunningService, Started } from "../../api/service/extensions.ts";
 import { readHealth, servedRef } from "../../api/service/repository.ts";
 import type { Configuration } from "../../api/service/settings.ts";
 import { markRepairs, weekOf } from "../../registry/health.ts";
-import { readOpen } from "../../store/git/review-branches.ts";
 import { commitHealth, type HealthOptions } from "../harvest/harvester/health-checks.ts";
 import type { HarvestService } from "../harvest/harvester/open.ts";
 import { systemTimers } from "../harvest/harvester/schedule.ts";
 import { childEnvironment, type HarvestSettings } from "../harvest/settings.ts";
+import { readOpen } from "./proposal-branches.ts";
 import { createReadRepairs } from "./waiting-repairs.ts";
 
 const firstMs = 600_000;

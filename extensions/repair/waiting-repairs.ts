@@ -5,10 +5,10 @@ import { parseDescription } from "../../registry/description.ts";
 import { parseRegistration } from "../../registry/registration.ts";
 import type { WaitingRepair } from "../../registry/schemas/answers.ts";
 import { descriptionPath, langs, layerPath } from "../../registry/smallkey.ts";
-import { type OpenRepair, readOpen } from "../../store/git/review-branches.ts";
 import { agreementOf } from "../harvest/agreement.ts";
 import { placeOf } from "../harvest/finding.ts";
 import { repairTexts } from "./proposal.ts";
+import { type OpenRepair, readOpen } from "./proposal-branches.ts";
 
 const maxCached = 200;
 

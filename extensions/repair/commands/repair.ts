@@ -10,10 +10,10 @@ import { counted, plain } from "../../../registry/untrusted-text.ts";
 import { createRun } from "../../../scripts/terminal/command-line.ts";
 import { readTextIfThere, replaceFile } from "../../../store/files/files.ts";
 import { gitText, runGit } from "../../../store/git/commands/run.ts";
-import { messageOf, type OpenRepair, readOpen } from "../../../store/git/review-branches.ts";
 import { clientsWith } from "../../harvest/ask.ts";
 import { readLayers } from "../../harvest/harvester/layers.ts";
 import { readHarvest } from "../../harvest/settings.ts";
+import { messageOf, type OpenRepair, readOpen } from "../proposal-branches.ts";
 import { runRepair } from "../run.ts";
 
 const maxOpen = 20;

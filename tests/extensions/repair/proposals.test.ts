@@ -1,5 +1,6 @@
 import * as assert from "uvu/assert";
 import { findWaiting } from "../../../api/service/repository.ts";
+import { declinedEvidence } from "../../../extensions/repair/proposal-branches.ts";
 import { limitRequests, type RepairRun, runRepair } from "../../../extensions/repair/run.ts";
 import { createReadRepairs } from "../../../extensions/repair/waiting-repairs.ts";
 import { declineReview } from "../../../extensions/review/decide.ts";
@@ -7,7 +8,6 @@ import { parseHealth } from "../../../registry/health.ts";
 import type { CheckedLayer } from "../../../registry/judge.ts";
 import { canonicalText, type Registration } from "../../../registry/registration.ts";
 import { descriptionPath, layerPath } from "../../../registry/smallkey.ts";
-import { declinedEvidence } from "../../../store/git/review-branches.ts";
 import { suite } from "../../helpers/suite.ts";
 import type { Repository } from "../../helpers/world.ts";
 import { together } from "./move.ts";

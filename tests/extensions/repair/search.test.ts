@@ -1,9 +1,9 @@
 import * as assert from "uvu/assert";
 import type { Notice } from "../../../extensions/harvest/harvester/health-checks.ts";
+import { writeProposal } from "../../../extensions/repair/proposal-branches.ts";
 import { startRepairs } from "../../../extensions/repair/start.ts";
 import { healthPath } from "../../../registry/health.ts";
 import { layerPath } from "../../../registry/smallkey.ts";
-import { writeProposal } from "../../../store/git/review-branches.ts";
 import { Local, wms } from "../../helpers/local.ts";
 import { test } from "../../helpers/suite.ts";
 import { eventually } from "../../helpers/wait.ts";

@@ -1,0 +1,104 @@
+import { descriptionPath, layerPath } from "../../registry/smallkey.ts";
+import { counted } from "../../registry/untrusted-text.ts";
+import { trailersOf } from "../../store/git/commands/commits.ts";
+import { gitText, runGit } from "../../store/git/commands/run.ts";
+import { listBranches, repairedTrailer } from "../../store/git/review-branches.ts";
+import { importCommit } from "../../store/git/writer.ts";
+import { declinedFolder, type Edit, mainTrailer, repairBranch, serviceIdentity } from "../../store/store.ts";
+
+/** Further trailers of a proposal's commit, the evidence for every layer. */
+const evidenceTrailer = "Evidence";
+const sureTrailer = "Certainty";
+
+export interface Proposal {
+	branch: string;
+	smallkeys: string[];
+	/** How sure it is that the places are those of the layers. */
+	sure: "same" | "perhaps";
+	subject: string;
+	/** The evidence: `text` in plain English for the commit, `markdown` in both languages for a pull request. */
+	text: string;
+	markdown: string;
+	/** A hash of the evidence for each layer: after a refusal, nothing is proposed again on the same evidence. */
+	evidence: string[];
+	edits: Edit[];
+}
+
+export type OpenRepair = Awaited<ReturnType<typeof readOpen>>[number];
+
+/** Reads the proposals that wait. @param base the branch or commit into which they would be merged */
+export async function readOpen(repository: string, base: string) {
+	const branches = await listBranches(repository, [`--no-merged=${base}`], [repairBranch("")]);
+	return branches.map(({ name: branch, commit, timeMs, message }) => {
+		const valuesOf = (name: string) => trailersOf(message, name);
+		const [smallkeys, evidence] = [valuesOf(repairedTrailer), valuesOf(evidenceTrailer)];
+		const [subject = ""] = message.split("\n");
+		const sure: Proposal["sure"] = valuesOf(sureTrailer).includes("same") ? "same" : "perhaps";
+		return { branch, commit, timeMs, smallkeys, subject, sure, evidence };
+	});
+}
+
+export async function isStale(
+	repository: string,
+	commit: string,
+	smallkeys: readonly string[],
+	main: string,
+) {
+	const paths = smallkeys.flatMap((smallkey) => [layerPath(smallkey), descriptionPath(smallkey)]);
+	const output = await runGit(repository, ["diff", "--name-only", `${commit}^`, main, "--", ...paths]);
+	return output.length > 0;
+}
+
+/**
+ * The evidence of declined proposals. One whose layer had changed before could not be accepted, so that its decline says
+ * nothing about the evidence.
+ */
+export async function declinedEvidence(repository: string): Promise<Set<string>> {
+	const evidence: string[] = [];
+	const folder = `${declinedFolder}/${repairBranch("")}`;
+	for (const { commit, message: words } of await listBranches(repository, [], [folder])) {
+		// The head of a closed pull request on GitHub; on one machine, a commit upon it says who declined it.
+		const isProposal = trailersOf(words, evidenceTrailer).length > 0;
+		const proposal = isProposal ? commit : `${commit}^`;
+		const message = await gitText(repository, ["show", "-s", "--format=%B", proposal]);
+		const [main] = trailersOf(words, mainTrailer);
+		const smallkeys = trailersOf(message, repairedTrailer);
+		const wasStale = main !== undefined && (await isStale(repository, proposal, smallkeys, main));
+		if (!wasStale) evidence.push(...trailersOf(message, evidenceTrailer));
+	}
+	return new Set(evidence);
+}
+
+/** Writes a proposal in place of an earlier one. @param before git fails if the branch has moved since that was read */
+export async function writeProposal(
+	repository: string,
+	base: string,
+	proposal: Proposal,
+	before: OpenRepair | undefined,
+	now: Date,
+): Promise<void> {
+	const identity = `${serviceIdentity} ${Math.floor(now.getTime() / 1000)} +0000`;
+	const { branch, text, edits } = proposal;
+	const change = { author: identity, committer: identity, message: messageOf(proposal, text), edits };
+	const commit = await importCommit(repository, base, change);
+	await runGit(repository, ["update-ref", `refs/heads/${branch}`, commit, before?.commit ?? ""]);
+}
+
+export function messageOf(
+	proposal: Pick<Proposal, "subject" | "smallkeys" | "evidence" | "sure">,
+	text = "",
+): string {
+	const { subject, smallkeys, evidence, sure } = proposal;
+	const lines = [
+		...smallkeys.map((smallkey) => `${repairedTrailer}: ${smallkey}`),
+		...evidence.map((hash) => `${evidenceTrailer}: ${hash}`),
+		`${sureTrailer}: ${sure}`,
+	];
+	return `${[subject, text.trim(), lines.join("\n")].filter(Boolean).join("\n\n")}\n`;
+}
+
+export function subjectOf(smallkeys: readonly string[], sure: Proposal["sure"]): string {
+	const [first, ...others] = smallkeys;
+	const what = others.length === 0 ? first : `${first} and ${counted(others.length, "other layer")}`;
+	return `repair ${what}: ${sure === "same" ? "" : "perhaps "}the same layer at another place`;
+}
