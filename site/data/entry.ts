@@ -10,7 +10,7 @@ import { type Lang, langs } from "../../registry/smallkey.ts";
 import { type FragmentSettings, layerFacts } from "../../registry/targets/facts.ts";
 import { renderAt, targetNames } from "../../registry/targets/table.ts";
 import { plainText, shortened } from "../../registry/untrusted-text.ts";
-import { type Bounds, boundsOfExtent } from "../service/projections.ts";
+import { areaOf, type Bounds, boundsOf } from "../service/projections.ts";
 
 const both = exactly({ en: string(), fr: string() });
 
@@ -127,7 +127,7 @@ export function describedFor(
 		title: plainText(title ?? "", maxTitle) || null,
 		description: plainText(current?.abstract ?? "", maxAbstract) || null,
 		keywords: plainKeywords(current?.keywords ?? []),
-		bounds: bounds ?? (feature?.extent ? boundsOfExtent(feature.extent) : null),
+		bounds: bounds ?? (feature?.extent ? boundsOf(areaOf(feature.extent)) : null),
 		/** A description of another origin does not show that the service has answered. */
 		isHarvested: current !== null && current.from === undefined,
 	};

@@ -1,10 +1,9 @@
 import { lang, settings } from "../page/page.ts";
-import { capabilitiesAddress } from "../service/address.ts";
 import { readDocument } from "../service/arcgis.ts";
 import { wkidOf } from "../service/boxes.ts";
 import { boxOf, findLayer, textFor } from "../service/capabilities.ts";
-import { pictureFactsOf, referencesFor } from "../service/picture.ts";
 import { exceptionIn, NotCapabilities, readCapabilities } from "../service/read-capabilities.ts";
+import { capabilitiesAddress, pictureFactsOf, referencesFor } from "../service/requests.ts";
 import type { Drawable } from "./drawable.ts";
 import { askBytes, blockedReason, oneLine, orFailure, ServiceFailed } from "./service-request.ts";
 

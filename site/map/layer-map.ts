@@ -5,7 +5,7 @@ import LayerGroup from "ol/layer/Group.js";
 import type { CauseCode } from "../../registry/health.ts";
 import type { Content } from "../page/dom.ts";
 import { plural, settings, t } from "../page/page.ts";
-import { type PictureFacts, pixelMetres } from "../service/picture.ts";
+import { type PictureFacts, pixelMetres } from "../service/requests.ts";
 import { canadaBox, mapFrame, openBaseMap, registerProjections } from "./base.ts";
 import { type Drawable, drawnScale } from "./drawable.ts";
 import { featureInfo, legendPicture, pictureInfo, pictureLayer } from "./pictures.ts";

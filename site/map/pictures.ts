@@ -11,7 +11,7 @@ import type View from "ol/View.js";
 import { tryJson } from "../../registry/untrusted-text.ts";
 import { breakable, type Content, outside } from "../page/dom.ts";
 import { t } from "../page/page.ts";
-import { type PictureFacts, pictureRequest } from "../service/picture.ts";
+import { type PictureFacts, pictureRequest } from "../service/requests.ts";
 import type { Drawable } from "./drawable.ts";
 import { askBytes, orFailure, ServiceFailed } from "./service-request.ts";
 

@@ -9,7 +9,7 @@ const maxShown = 1_000;
 /** In UTF-16 units. */
 export const maxText = 500;
 
-const filters = ["type", "host", "sender", "health"] as const;
+export const filters = ["type", "host", "sender", "health"] as const;
 
 const start = {
 	page: "layers" as "layers" | "draft",
@@ -54,9 +54,3 @@ export function writeState(state: State, hasLayerPages: boolean): string {
 	const query = new URLSearchParams(changed.map((name) => [name, String(state[name])]));
 	return query.size === 0 ? path : `${path}?${query}`;
 }
-
-export function filterCount(state: State): number {
-	return filters.filter((name) => state[name] !== "").length;
-}
-
-export const noFilters: Partial<State> = Object.fromEntries(filters.map((name) => [name, ""]));

@@ -67,11 +67,6 @@ export function copyBox(name: string, text: string): TemplateResult {
 	return html`${keyed(text, box)}`;
 }
 
-export function whenIdle(call: () => void): void {
-	if ("requestIdleCallback" in globalThis) requestIdleCallback(call, { timeout: 2_000 });
-	else setTimeout(call, 200);
-}
-
 export function debounce(waitMs: number, call: () => void): () => void {
 	let timer: ReturnType<typeof setTimeout> | undefined;
 	return () => {

@@ -2,10 +2,9 @@ import { html, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
 import { catalogue, renewCatalogue } from "../search/loaded-catalogue.ts";
 import type { Chosen } from "../search/select.ts";
-import { firstShown, maxText, moreShown, type State, writeState } from "./address.ts";
-import { debounce, textIn, whenIdle } from "./dom.ts";
-import { filterFields } from "./filters.ts";
-import { currentState, go, refresh, siteName, t, type View } from "./page.ts";
+import { filters, firstShown, maxText, moreShown, type State, writeState } from "./address.ts";
+import { type Content, debounce, field, select, textIn } from "./dom.ts";
+import { currentState, go, plural, refresh, siteName, stateText, t, typeText, type View } from "./page.ts";
 import { type Results, results } from "./results.ts";
 
 /** Pause in typing before a search, and time between updates while layers are loading. */
@@ -123,11 +122,7 @@ export function openListView(left: string, signal: AbortSignal): View {
 		chosen = catalogue.selection.select(match?.ids ?? null, state);
 		const { isComplete } = catalogue;
 		show({ hits: chosen.hits, state, words: new Set(match?.words), isComplete: wasComplete, serial });
-		if (isComplete)
-			whenIdle(() => {
-				catalogue.prepare();
-				void import("./layer-view.ts").catch(() => undefined);
-			});
+		if (isComplete) void import("./layer-view.ts").catch(() => undefined);
 		refresh();
 		if (isOutdated) showLoaded();
 		if (focused !== "" && (focusOn(focused) || isComplete)) focused = "";
@@ -159,4 +154,40 @@ function focusOn(smallkey: string): boolean {
 	const link = document.querySelector<HTMLElement>(`.results [data-layer="${smallkey}"]`);
 	link?.focus();
 	return link !== null;
+}
+
+const maxOffered = 500;
+
+const groups = [
+	["type", "type", typeText],
+	["health", "health", stateText],
+	["sender", "publisher", String],
+	["host", "service-host", String],
+] as const;
+
+const isWide = matchMedia("(min-width: 64rem)").matches;
+
+function filterFields(state: State, chosen: Chosen | null): TemplateResult {
+	const count = filters.filter((name) => state[name] !== "").length;
+	const clear = () => set(Object.fromEntries(filters.map((name) => [name, ""])));
+	return html`<details class="filters" ?open=${isWide}>
+		<summary>${count > 0 ? plural(count, "filters-on") : t("filters")}</summary>
+		${chosen ? groups.map((group) => facet(group, state, chosen)) : ""}
+		<button class="small" ?hidden=${count === 0} @click=${clear}>${t("remove-filters")}</button>
+	</details>`;
+}
+
+function set(changes: Partial<State>): void {
+	go({ ...currentState(), n: firstShown, ...changes });
+}
+
+function facet([name, code, textOf]: (typeof groups)[number], state: State, { facets }: Chosen): Content {
+	const chosen = state[name];
+	const values = facets[name].slice(0, maxOffered);
+	if (values.length === 0 && chosen === "") return "";
+	const isListed = chosen === "" || values.some(([value]) => value === chosen);
+	const all = isListed ? values : [[chosen, 0] as const, ...values];
+	const options = all.map(([value, count]) => [value, `${textOf(value)} (${count})`] as const);
+	const choose = (value: string) => set({ [name]: value });
+	return field(name, t(code), select(name, chosen, [["", t("any")], ...options], choose));
 }

@@ -21,10 +21,7 @@ export function problemOf(error: unknown): string {
 class Catalogue {
 	readonly #controller = new AbortController();
 	readonly #reads = new Map<string, Promise<unknown>>();
-	readonly #entries: Entry[] = [];
 	#worker: Worker | null = null;
-	/** Number of entries that the worker has. */
-	#sent = 0;
 	#lastSerial = 0;
 	readonly selection = new Selection(lang);
 	layers: number | null = null;
@@ -50,8 +47,7 @@ class Catalogue {
 				const entries = (await this.#chunk(chunk).catch(note)) ?? [];
 				if (entries.length === 0) return;
 				this.selection.add(entries);
-				this.#entries.push(...entries);
-				if (this.#worker) this.prepare();
+				this.#send({ add: entries });
 				this.onChange();
 			};
 			await Promise.all(chunks.map((_, chunk) => add(chunk)));
@@ -61,29 +57,25 @@ class Catalogue {
 		});
 	}
 
-	/** The first search need not wait for its index then. */
-	prepare(): Worker {
-		this.#worker ??= new Worker(workerAddress, { type: "module" });
-		const add = this.#entries.slice(this.#sent);
-		this.#sent += add.length;
-		if (add.length > 0) this.#worker.postMessage({ add } satisfies ToMatcher);
-		return this.#worker;
+	#send(message: ToMatcher): Worker {
+		const worker = this.#worker ?? new Worker(workerAddress, { type: "module" });
+		worker.onerror = () => {
+			this.#worker = null;
+			this.problems.push(t("site-silent"));
+		};
+		worker.postMessage(message);
+		this.#worker = worker;
+		return worker;
 	}
 
 	/** Never settles if a newer search replaces this one. Nothing matches if the worker cannot be loaded. */
 	match(text: string): Promise<Matches> {
-		const worker = this.prepare();
 		this.#lastSerial += 1;
 		const serial = this.#lastSerial;
+		const worker = this.#send({ serial, text });
 		return new Promise((resolve) => {
 			worker.onmessage = ({ data }) => data.serial === serial && resolve(data);
-			worker.onerror = () => {
-				this.#worker = null;
-				this.#sent = 0;
-				this.problems.push(t("site-silent"));
-				resolve({ ids: [], words: [] });
-			};
-			worker.postMessage({ serial, text } satisfies ToMatcher);
+			worker.addEventListener("error", () => resolve({ ids: [], words: [] }));
 		});
 	}
 

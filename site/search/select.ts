@@ -96,7 +96,6 @@ interface Row {
 
 export class Selection {
 	readonly #rows: Row[] = [];
-	readonly #orders = new Map<Sort, readonly Row[]>();
 
 	/** @param lang of titles for sorting, and of senders' names */
 	constructor(readonly lang: Lang) {}
@@ -149,20 +148,8 @@ export class Selection {
 	}
 
 	#inOrder(ids: readonly number[] | null, sort: Sort): readonly Row[] {
-		if (ids === null) return this.#sorted(sort === "best" ? "title" : sort);
-		const rows = ids.flatMap((id) => this.#rows[id] ?? []);
-		if (sort === "best") return rows;
-		const hits = new Set(rows);
-		return this.#sorted(sort).filter((row) => hits.has(row));
-	}
-
-	#sorted(sort: Sort): readonly Row[] {
-		const sorted = this.#orders.get(sort) ?? [];
-		if (sorted.length === this.#rows.length) return sorted;
-		// sort() detects the part that is sorted already, and merges the added rows into it.
-		const rows = [...sorted, ...this.#rows.slice(sorted.length)].sort(sort === "changed" ? byDate : byTitle);
-		this.#orders.set(sort, rows);
-		return rows;
+		const rows = ids?.flatMap((id) => this.#rows[id] ?? []) ?? [...this.#rows];
+		return ids && sort === "best" ? rows : rows.sort(sort === "changed" ? byDate : byTitle);
 	}
 }
 

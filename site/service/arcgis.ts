@@ -8,9 +8,7 @@ export type Document = Record<string, unknown>;
 
 export function addressBelow(address: string, path: string): string {
 	const url = new URL(withoutForm(address));
-	const withoutSlash = () => url.pathname.replace(/(?<!\/)\/+$/, "");
-	url.pathname = withoutSlash() + path;
-	url.pathname = withoutSlash();
+	for (const more of [path, ""]) url.pathname = url.pathname.replace(/(?<!\/)\/+$/, "") + more;
 	return url.href;
 }
 

@@ -1,8 +1,8 @@
+import { extend } from "ol/extent.js";
 import type { Extent } from "../../registry/generic.ts";
 import { type Document, lacksReference } from "./arcgis.ts";
 import { numberOf, objectOf } from "./decode.ts";
-import { type Area, type Bounds, boundsOf, boundsOfExtent, onMap, projectionOf } from "./projections.ts";
-
+import { type Area, areaOf, type Bounds, boundsOf, onMap, projectionOf } from "./projections.ts";
 import references from "./references.json" with { type: "json" };
 import type { XmlElement } from "./xml.ts";
 
@@ -47,10 +47,6 @@ export function readArea(layer: Document, service: unknown = null): Area | null 
 export function projectExtent(extent: unknown, mapWkid: number): Extent | null {
 	const area = readArea({ extent });
 	return area && onMap(area, mapWkid);
-}
-
-export function inDegrees(area: Area): Bounds | null {
-	return boundsOf(onMap(area, 4326));
 }
 
 /** The sides are in the order of the document. */
@@ -166,11 +162,9 @@ export function boundsIn({ reference, sides }: ReferencedBox, isOlder: boolean):
 		return (isLatitudeFirst(reference, isOlder) ? swapped : null) ?? geographicBox(sides);
 	}
 	if (sides.every((side) => Math.abs(side) <= maxNothing) || a > c || b > d) return null;
-	return boundsOfExtent({ wkid, xmin: a, ymin: b, xmax: c, ymax: d });
+	return boundsOf(areaOf({ wkid, xmin: a, ymin: b, xmax: c, ymax: d }));
 }
 
 export function unionOf(box: Bounds | null, other: Bounds | null): Bounds | null {
-	if (!box || !other) return box ?? other;
-	const [west, south, east, north] = other;
-	return [Math.min(box[0], west), Math.min(box[1], south), Math.max(box[2], east), Math.max(box[3], north)];
+	return box && other ? (extend([...box], [...other]) as Sides) : (box ?? other);
 }

@@ -128,23 +128,16 @@ export function ownBox(
 	{ box, referenced }: Pick<CapabilitiesLayer, "box" | "referenced">,
 	isOlder: boolean,
 ): Bounds | null {
-	if (box) return box;
-	for (const candidate of referenced) {
-		const bounds = boundsIn(candidate, isOlder);
-		if (bounds) return bounds;
-	}
-	return null;
+	let bounds = box;
+	for (const candidate of referenced) bounds ??= boundsIn(candidate, isOlder);
+	return bounds;
 }
 
 /** Else the union of the layers in it, else that of the nearest parent with one (06-042, section 7.2.4.6.6). */
 export function boxOf(layer: CapabilitiesLayer, { isOlder }: Pick<Capabilities, "isOlder">): Bounds | null {
-	const bounds = ownBox(layer, isOlder) ?? layer.inner;
-	if (bounds) return bounds;
-	for (const parent of lineOf(layer)) {
-		const box = ownBox(parent, isOlder);
-		if (box) return box;
-	}
-	return null;
+	let bounds = ownBox(layer, isOlder) ?? layer.inner;
+	for (const parent of lineOf(layer)) bounds ??= ownBox(parent, isOlder);
+	return bounds;
 }
 
 /** Of the layer, else of the nearest parent with some (06-042, table 6). */

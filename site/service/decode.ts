@@ -169,32 +169,31 @@ function joined(start: Uint8Array, end: Uint8Array): Uint8Array<ArrayBuffer> {
 
 /** Parts that begin as gzip does (RFC 1952, section 2.3.1): some services do not announce it. */
 export async function* unzipped(parts: Parts): AsyncGenerator<Uint8Array> {
-	const source = Symbol.asyncIterator in parts ? parts[Symbol.asyncIterator]() : parts[Symbol.iterator]();
+	const source = (async function* () {
+		yield* parts;
+	})();
 	const first = await source.next();
 	const rest = async function* () {
 		for (let next = first; !next.done; next = await source.next()) yield next.value;
 	};
 	try {
 		const [a, b] = first.done ? [] : first.value;
-		if (a !== 0x1f || b !== 0x8b) yield* rest();
-		else yield* inflated(rest());
+		yield* a === 0x1f && b === 0x8b ? inflated(rest()) : rest();
 	} finally {
-		await source.return?.();
+		await source.return();
 	}
 }
 
 async function* inflated(parts: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
-	let failure: unknown = null;
+	let failure: unknown = new BrokenParts();
 	const source = new ReadableStream<BufferSource>({
 		async pull(controller) {
-			try {
-				const { done, value } = await parts.next();
-				if (done) controller.close();
-				else controller.enqueue(value as Uint8Array<ArrayBuffer>);
-			} catch (error) {
+			const { done, value } = await parts.next().catch((error) => {
 				failure = error;
-				controller.error(error);
-			}
+				throw error;
+			});
+			if (done) controller.close();
+			else controller.enqueue(value as Uint8Array<ArrayBuffer>);
 		},
 	});
 	const reader = source.pipeThrough(new DecompressionStream("gzip")).getReader();
@@ -202,12 +201,12 @@ async function* inflated(parts: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint
 	try {
 		for (let next = await reader.read(); !next.done; next = await reader.read()) {
 			bytes += next.value.length;
-			if (bytes > maxDocumentBytes) throw new BrokenParts();
+			if (bytes > maxDocumentBytes) throw failure;
 			yield next.value;
 		}
 	} catch {
 		// The parts may have failed; otherwise they are not gzip, or are cut off.
-		throw failure ?? new BrokenParts();
+		throw failure;
 	} finally {
 		reader.cancel().catch(() => undefined);
 	}

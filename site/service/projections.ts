@@ -46,50 +46,37 @@ export function projectionOf(wkid: number): string | null {
 
 type Point = [x: number, y: number];
 
-interface Converter {
-	forward(point: Point): Point;
-}
-
-/** By their two definitions: a converter is slow to make. Services have their own definitions, too. */
-const converters = new Map<string, Converter>();
-const maxConverters = 200;
-
 /** Points on each side of a rectangle, since a straight side becomes a curve. */
 const steps = 100;
 
 /** Largest coordinate of an extent, in metres: about once around the earth. */
 const maxMetres = 40_100_000;
 
+/** `definition`: as proj4 reads it, a text of PROJ or WKT; null if it is unknown. */
+export interface Area {
+	box: Omit<Extent, "wkid">;
+	definition: string | null;
+}
+
+export function areaOf(extent: Extent): Area {
+	return { box: extent, definition: projectionOf(extent.wkid) };
+}
+
 /**
  * Rounded outwards, to metres or millionths of a degree. Null where a spatial reference is unknown, or the
  * extent does not lie in both.
  */
-export function reproject(extent: Extent, mapWkid: number): Extent | null {
-	const definition = projectionOf(extent.wkid);
-	return definition ? onMap({ box: extent, definition }, mapWkid) : null;
-}
-
-export type Box = Omit<Extent, "wkid">;
-
-/** `definition`: as proj4 reads it, a text of PROJ or WKT. */
-export interface Area {
-	box: Box;
-	definition: string;
-}
-
 export function onMap({ box, definition }: Area, mapWkid: number): Extent | null {
 	const target = projectionOf(mapWkid);
-	if (!target) return null;
+	if (!target || !definition) return null;
 	const { xmin, ymin, xmax, ymax } = box;
 	const sides = boundingExtent([
 		[xmin, ymin],
 		[xmax, ymax],
 	]);
 	if (definition === target) return extentOf(sides, mapWkid);
-	const name = `${definition} ${target}`;
 	try {
-		const converter: Converter = converters.get(name) ?? proj4(definition, target);
-		if (converters.size < maxConverters) converters.set(name, converter);
+		const converter = proj4(definition, target);
 		const project = (points: number[]) => {
 			for (let at = 0; at < points.length; at += 2)
 				points.splice(at, 2, ...converter.forward(points.slice(at, at + 2) as Point));
@@ -102,11 +89,8 @@ export function onMap({ box, definition }: Area, mapWkid: number): Extent | null
 	}
 }
 
-export function boundsOfExtent(extent: Extent): Bounds | null {
-	return boundsOf(reproject(extent, 4326));
-}
-
-export function boundsOf(degrees: Extent | null): Bounds | null {
+export function boundsOf(area: Area): Bounds | null {
+	const degrees = onMap(area, 4326);
 	return degrees && degreesOf(degrees.xmin, degrees.ymin, degrees.xmax, degrees.ymax);
 }
 

@@ -8,9 +8,9 @@ import {
 	lacksReference,
 	readDocument,
 } from "../../../site/service/arcgis.ts";
-import { inDegrees, readArea } from "../../../site/service/boxes.ts";
+import { readArea } from "../../../site/service/boxes.ts";
 import { numberOf, objectOf, quote, textOf } from "../../../site/service/decode.ts";
-import { onMap } from "../../../site/service/projections.ts";
+import { boundsOf, onMap } from "../../../site/service/projections.ts";
 import { type Ask, Trouble } from "../ask.ts";
 import { type Described, orTrouble } from "../finding.ts";
 import { askDocument, askLayer, objectsIn } from "./answers.ts";
@@ -171,7 +171,7 @@ function buildDescription(
 	const entries = readLegend(legend, numberInMap(address));
 	const parts = { fields, geometryType, legend: entries };
 	const area = readArea(layer, service?.spatialReference);
-	const bounds = area && inDegrees(area);
+	const bounds = area && boundsOf(area);
 	const abstract = typeof layer.description === "string" ? plainText(layer.description, maxAbstract) : "";
 	const features = numberOf(count?.count) ?? -1;
 	return {

@@ -1,16 +1,16 @@
 import { decode, hasPngSignature } from "fast-png";
 import { type Cause, causeOf } from "../../../registry/health.ts";
-import { isSameService } from "../../../site/service/address.ts";
 import type { Capabilities, CapabilitiesLayer } from "../../../site/service/capabilities.ts";
+import { exceptionIn } from "../../../site/service/read-capabilities.ts";
 import {
+	isSameService,
 	type PictureFacts,
 	type PictureRequest,
 	pictureAddress,
 	pictureFactsOf,
 	pictureRequest,
 	referencesFor,
-} from "../../../site/service/picture.ts";
-import { exceptionIn } from "../../../site/service/read-capabilities.ts";
+} from "../../../site/service/requests.ts";
 import { type Ask, Trouble } from "../ask.ts";
 import { quote } from "../finding.ts";
 import { placesIn } from "./places.ts";

@@ -7,9 +7,8 @@ import {
 	type Scales,
 	scalesOf,
 } from "../../../site/service/capabilities.ts";
-import type { PictureFacts } from "../../../site/service/picture.ts";
-import { scaleOfBox, sideAtScale } from "../../../site/service/picture.ts";
-import { type Bounds, reproject } from "../../../site/service/projections.ts";
+import { areaOf, type Bounds, onMap } from "../../../site/service/projections.ts";
+import { type PictureFacts, scaleOfBox, sideAtScale } from "../../../site/service/requests.ts";
 
 /** Where the service does not say where the layer is. */
 const canada: Bounds = [-141, 41, -52, 84];
@@ -69,7 +68,7 @@ function projected(reference: string, bounds: Bounds, { boxes }: PictureFacts): 
 	const limit = reference === "EPSG:3857" ? maxLatitude : 90;
 	const [ymin, ymax] = [Math.max(south, -limit), Math.min(north, limit)];
 	const extent = { wkid: 4326, xmin: west, ymin, xmax: east, ymax };
-	const shown = reproject(extent, wkid);
+	const shown = onMap(areaOf(extent), wkid);
 	return shown && [shown.xmin, shown.ymin, shown.xmax, shown.ymax];
 }
 

@@ -5,7 +5,6 @@ import { causeOf } from "../../../registry/health.ts";
 import { maxAbstract, maxTitle } from "../../../registry/schemas/description.ts";
 import type { Lang } from "../../../registry/smallkey.ts";
 import { plainText } from "../../../registry/untrusted-text.ts";
-import { capabilitiesAddress, restfulAddress } from "../../../site/service/address.ts";
 import { unionOf } from "../../../site/service/boxes.ts";
 import {
 	boxOf,
@@ -21,6 +20,7 @@ import {
 import type { Parts } from "../../../site/service/decode.ts";
 import { type Bounds, degreesOf } from "../../../site/service/projections.ts";
 import { NotCapabilities, readCapabilities } from "../../../site/service/read-capabilities.ts";
+import { capabilitiesAddress, restfulAddress } from "../../../site/service/requests.ts";
 import { type Ask, Trouble } from "../ask.ts";
 import { checkEntries, type Described, orNull, orTrouble, quote } from "../finding.ts";
 
