@@ -1,8 +1,10 @@
 import { smallkeyProblem } from "../registry/judge.ts";
 import { decodeSegment, parseSmallkey } from "../registry/smallkey.ts";
-import { oneOf, type Problem, problemAt } from "../registry/texts.ts";
+import type { ReadFragment } from "../registry/targets/facts.ts";
+import { oneOf, type Problem, problemAt, type Text, type TextCode } from "../registry/texts.ts";
 import { StoreBusy } from "../store/store.ts";
-import type { Client, Context, OtherRoute, ReadStatus } from "./context.ts";
+import type { Client, Context, OtherRoute, Question, ReadStatus } from "./context.ts";
+import { answerRead } from "./read.ts";
 import { parseRead, type ReadRequest, type ReadSettings } from "./read-request.ts";
 import {
 	allowReads,
@@ -19,27 +21,23 @@ import {
 /** As in package.json, which a worker cannot read. */
 export const version = "0.2.0";
 
-const registerPath = /^(?:\/v[12])?\/register\/[^/]*$/;
+const registerFolder = "(?:/v[12])?/register";
 
-/** The last segment is checked after the signature. */
+/** `folder`: what is before the last segment, which is checked after the signature. */
 const writeRoutes = [
-	{ action: "remove", method: "DELETE", path: registerPath },
-	{ action: "register", method: "PUT", path: registerPath },
+	{ action: "remove", method: "DELETE", folder: registerFolder },
+	{ action: "register", method: "PUT", folder: registerFolder },
 	// Of the older service, whose publishers still use these.
-	{ action: "updateFeature", method: "PUT", path: /^\/v1\/updatefeature\/[^/]*$/ },
-	{ action: "simplify", method: "PUT", path: /^\/v1\/simplification\/[^/]*$/ },
-	{ action: "update", method: "PUT", path: /^\/v2\/update\/(?:2\.0\/)?[^/]*$/ },
-	{
-		action: "refresh",
-		method: "POST",
-		path: /^(?:\/v1\/update\/[^/]*|\/v2\/refresh\/[^/]*(?:\/[^/]*)?)$/,
-	},
+	{ action: "updateFeature", method: "PUT", folder: "/v1/updatefeature" },
+	{ action: "simplify", method: "PUT", folder: "/v1/simplification" },
+	{ action: "update", method: "PUT", folder: "/v2/update(?:/2\\.0)?" },
+	{ action: "refresh", method: "POST", folder: "/v1/update" },
+	{ action: "refresh", method: "POST", folder: "/v2/refresh(?:/[^/]*)?" },
 ] as const;
 
 export type WriteAction = (typeof writeRoutes)[number]["action"];
 
-const writePaths =
-	/^(?:(?:\/v[12])?\/register|\/v1\/(?:updatefeature|simplification|update)|\/v2\/(?:update|refresh))(?:[/?]|$)/;
+const writePaths = new RegExp(`^(?:${writeRoutes.map(({ folder }) => folder).join("|")})(?:[/?]|$)`);
 
 export function isWriteMethod(method: string): boolean {
 	return method === "PUT" || method === "DELETE" || method === "POST";
@@ -50,8 +48,17 @@ export type Route =
 	| { kind: "write"; action: WriteAction }
 	| { kind: "status"; segment: string }
 	| { kind: "version" | "healthz" | "readyz" }
-	| { kind: "other"; route: OtherRoute }
+	| { kind: "other"; route: OtherRoute; path: string }
 	| { kind: "refused" | "preflight"; reply: Reply };
+
+const operationPaths: Readonly<Partial<Record<string, "healthz" | "readyz" | "version">>> = {
+	"/healthz": "healthz",
+	"/readyz": "readyz",
+	"/v2/version/": "version",
+	"/v2/version": "version",
+};
+
+const statusPath = /^\/status\/([^/?]*)(?:\?.*)?$/;
 
 /** @param target as it arrived: this text is signed @param routes asked after the core's */
 export function routeOf(
@@ -60,46 +67,28 @@ export function routeOf(
 	settings: ReadSettings,
 	routes: readonly OtherRoute[] = [],
 ): Route {
-	const path = target.startsWith(settings.basePath) ? target.slice(settings.basePath.length) : "";
-	// No target is both a read's and a write's.
-	if (isWriteMethod(method) && writePaths.test(path)) return routeWrite(method, target, settings.basePath);
-	const read = parseRead(method, target, settings);
-	// Routed by its path; any headers are allowed (Fetch Standard, "CORS-preflight fetch").
-	if (read === 405 && method === "OPTIONS") return { kind: "preflight", reply: allowReads() };
-	if (typeof read === "number") return refused(refuseRead(read));
-	return read ?? routeOther(method, target, path, settings, routes);
-}
-
-const operationPaths: ReadonlyMap<string, "healthz" | "readyz" | "version"> = new Map([
-	["/healthz", "healthz"],
-	["/readyz", "readyz"],
-	["/v2/version/", "version"],
-	["/v2/version", "version"],
-]);
-
-const statusPath = /^\/status\/([^/?]*)(?:\?.*)?$/;
-
-function routeOther(
-	method: string,
-	target: string,
-	path: string,
-	{ basePath, targets }: ReadSettings,
-	routes: readonly OtherRoute[],
-): Route {
-	const isRead = method === "GET" || method === "HEAD";
-	const page = operationPaths.get(path);
-	if (page === "version" && !targets.includes("v2")) return refused(refuseRead(404));
-	if (page) return isRead ? { kind: page } : refused(refuseRead(405));
-	const [, segment] = statusPath.exec(path) ?? [];
-	if (segment !== undefined && method === "OPTIONS") return { kind: "preflight", reply: allowReads() };
-	if (segment !== undefined) return isRead ? { kind: "status", segment } : refused(refuseRead(405));
-	// A PUT or DELETE of any path is refused as a write, with its reason.
-	const isForWrites = method === "PUT" || method === "DELETE" || writePaths.test(path);
-	if (isForWrites) return routeWrite(method, target, basePath);
+	const { basePath, targets } = settings;
 	const isBelow = target.startsWith(basePath);
+	const path = isBelow ? target.slice(basePath.length) : "";
+	// No target is both a read's and a write's.
+	if (isWriteMethod(method) && writePaths.test(path)) return routeWrite(method, target, path, basePath);
+	const isRead = method === "GET" || method === "HEAD";
+	const readOnly = (route: Route) => (isRead ? route : refused(refuseRead(405)));
+	const read = parseRead(target, settings);
+	const segment = statusPath.exec(path)?.[1];
+	// Routed by its path; any headers are allowed (Fetch Standard, "CORS-preflight fetch").
+	if (method === "OPTIONS" && (read !== null || segment !== undefined))
+		return { kind: "preflight", reply: allowReads() };
+	if (read !== null) return readOnly(typeof read === "number" ? refused(refuseRead(read)) : read);
+	const operation = operationPaths[path];
+	if (operation === "version" && !targets.includes("v2")) return refused(refuseRead(404));
+	if (operation) return readOnly({ kind: operation });
+	if (segment !== undefined) return readOnly({ kind: "status", segment });
+	// A PUT or DELETE of any path is refused as a write, with its reason.
+	if (method === "PUT" || method === "DELETE" || writePaths.test(path))
+		return routeWrite(method, target, path, basePath);
 	const route = routes.find((route) => isBelow && (isRead || !route.isFallback) && route.matches(path));
-	if (!route) return refused(refuseRead(404));
-	return isRead ? { kind: "other", route } : refused(refuseRead(405));
+	return route ? readOnly({ kind: "other", route, path }) : refused(refuseRead(404));
 }
 
 function refused(reply: Reply): Route {
@@ -116,14 +105,15 @@ const maxWritePathLength = 256;
  */
 const literalPath = /^(?!\/\/)(?:\/(?!(?:\.|%2e){1,2}(?:\/|$))[\w!$%&'()*+,.:;=@[\]|~-]*)+$/i;
 
-function routeWrite(method: string, target: string, basePath: string): Route {
-	if (target.includes("?")) return refusedPath(400, problemAt("path", "query"));
+function routeWrite(method: string, target: string, path: string, basePath: string): Route {
+	const refusedPath = (status: number, code: TextCode, ...values: Text["values"]) =>
+		refused(refuseWrite({ status, errors: [problemAt("path", code, ...values)], reason: "path" }));
+	if (target.includes("?")) return refusedPath(400, "query");
 	if (target.length > basePath.length + maxWritePathLength)
-		return refusedPath(400, problemAt("path", "maxLength", maxWritePathLength));
-	if (!literalPath.test(target)) return refusedPath(400, problemAt("path", "path-characters"));
-	const path = target.startsWith(basePath) ? target.slice(basePath.length) : "";
-	const matches = writeRoutes.filter((route) => route.path.test(path));
-	if (matches.length === 0) return refusedPath(404, problemAt("path", "path", basePath));
+		return refusedPath(400, "maxLength", maxWritePathLength);
+	if (!literalPath.test(target)) return refusedPath(400, "path-characters");
+	const matches = writeRoutes.filter(({ folder }) => new RegExp(`^${folder}/[^/]*$`).test(path));
+	if (matches.length === 0) return refusedPath(404, "path", basePath);
 	const route = matches.find((candidate) => candidate.method === method);
 	if (route) return { kind: "write", action: route.action };
 	const methods = matches.map((candidate) => candidate.method);
@@ -131,45 +121,64 @@ function routeWrite(method: string, target: string, basePath: string): Route {
 	return refused(refuseWrite({ status: 405, errors: [error] }, { Allow: methods.join(", ") }));
 }
 
-function refusedPath(status: number, error: Problem): Route {
-	return refused(refuseWrite({ status, errors: [error], reason: "path" }));
+/** What an engine gives to the handlers. */
+export interface Engine {
+	context: Pick<Context, "readiness" | "commit" | "status">;
+	file: ReadFragment;
+	ifNoneMatch: string | null;
+	write: (action: WriteAction) => Promise<Reply>;
+	/** For the limit of look-ups. */
+	client: () => Client;
+	question: () => Pick<Question, "acceptEncoding" | "address">;
+	/** Why nothing is served, in one line; null if it is. */
+	problem?: () => string | null;
 }
 
-/** @param problem why nothing is served, in one line; null if it is */
-export function answerPlain(
-	route: Extract<Route, { kind: "version" | "healthz" | "readyz" } | { reply: Reply }>,
-	{ readiness, commit }: Pick<Context, "readiness" | "commit">,
-	problem: () => string | null = () => null,
-): Reply {
+/** A promise only if the answer waits for something. */
+export function answer(route: Route, basePath: string, engine: Engine): Reply | Promise<Reply> {
+	const { context, ifNoneMatch, problem = () => null } = engine;
 	switch (route.kind) {
+		case "doc":
+		case "docs":
+			return answerRead(route, ifNoneMatch, engine.file);
+		case "write":
+			return engine.write(route.action);
+		case "other": {
+			const { path } = route;
+			const client = engine.client();
+			return route.route.answer({ path, basePath, ifNoneMatch, client, ...engine.question() });
+		}
+		case "status":
+			return answerStatus(route.segment, context.status ?? null, engine.client());
 		case "version":
 			// A list, as in the older service.
 			return jsonReply(200, [version], { ...fragmentHeaders, "Cache-Control": "no-store" });
 		case "healthz":
-			return answerHealth(problem(), ["ok", version, commit ?? ""].join(" ").trimEnd());
+			return answerHealth(problem(), ["ok", version, context.commit ?? ""].join(" ").trimEnd());
 		case "readyz":
-			return answerHealth(problem() ?? readiness(), "ok");
+			return answerHealth(problem() ?? context.readiness(), "ok");
 		default:
 			return route.reply;
 	}
 }
 
 function answerHealth(problem: string | null, ok: string): Reply {
-	const line = problem === null ? ok : problem.replace(/\s+/g, " ").slice(0, 500);
+	const line = problem?.replace(/\s+/g, " ").slice(0, 500) ?? ok;
 	const headers = { "Content-Type": "text/plain; charset=utf-8", ...uncachedHeaders };
 	return { status: problem === null ? 200 : 503, headers, body: new TextEncoder().encode(`${line}\n`) };
 }
 
 export function answerFailure(error: unknown, kind: Route["kind"], log: Context["log"]): Reply {
+	const isStatus = kind === "status";
 	if (error instanceof StoreBusy) {
 		const { code, retryAfter, message } = error;
 		const refusal = { status: 503, errors: [problemAt("", code)], retryAfter };
-		const reply = kind === "status" ? refuse(refusal, anySite) : refuseWrite({ ...refusal, reason: code });
+		const reply = isStatus ? refuse(refusal, anySite) : refuseWrite({ ...refusal, reason: code });
 		return { ...reply, cause: message };
 	}
 	log.error(error);
 	if (kind === "write") return refuseWrite({ status: 500, errors: [problemAt("", "failed")] });
-	return kind === "status"
+	return isStatus
 		? refuse({ status: 500, errors: [problemAt("", "read-failed")] }, anySite)
 		: refuseRead(500);
 }

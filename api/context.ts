@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import type { LayerStatus } from "../registry/schemas/answers.ts";
 import type { Lang } from "../registry/smallkey.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
@@ -49,7 +50,6 @@ export type ReadStatus = (
 ) => Promise<((lang: Lang) => LayerStatus) | "too many" | null>;
 
 export interface Question {
-	method: string;
 	path: string;
 	basePath: string;
 	ifNoneMatch: string | null;
@@ -61,7 +61,6 @@ export interface Question {
 
 export interface OtherRoute {
 	name: string;
-	bound: string;
 	/** Answers only reads that no other route answers. */
 	isFallback?: boolean;
 	matches: (path: string) => boolean;
@@ -101,19 +100,17 @@ const maxBuckets = 20_000;
 const maxRequests = 40_000;
 
 export function onceEach(take: (id: string) => number | Promise<number>) {
-	const counted = new Set<string>();
+	const counted = new LRUCache<string, true>({ max: maxRequests });
 	return async (id: string, request: string): Promise<number> => {
 		if (counted.has(request)) return 0;
 		const waitSeconds = await take(id);
-		if (waitSeconds === 0) counted.add(request);
-		const [oldest] = counted;
-		if (counted.size > maxRequests && oldest !== undefined) counted.delete(oldest);
+		if (waitSeconds === 0) counted.set(request, true);
 		return waitSeconds;
 	};
 }
 
 export class TokenBuckets implements WriteLimiter {
-	readonly #buckets = new Map<string, { tokens: number; timeMs: number }>();
+	readonly #buckets = new LRUCache<string, { tokens: number; timeMs: number }>({ max: maxBuckets });
 
 	constructor(
 		readonly limits: { perMinute: number; burst: number },
@@ -146,23 +143,19 @@ export class TokenBuckets implements WriteLimiter {
 		const passedMs = Math.max(0, timeMs - bucket.timeMs);
 		bucket.tokens = Math.min(burst, bucket.tokens + (passedMs * perMinute) / 60_000);
 		bucket.timeMs = timeMs;
-		this.#buckets.delete(name);
 		this.#buckets.set(name, bucket);
-		if (this.#buckets.size > maxBuckets) this.#buckets.delete(this.#buckets.keys().next().value as string);
 		return bucket;
 	}
 }
 
-/** Of an address. It may hold one in `parts` of a room while no other client holds anything. */
-interface Share {
-	name: string;
-	parts: number;
-}
+/**
+ * The names of an address: its own, and that of its site's network of 48 bits (RFC 6177). Empty for a client
+ * without a limit.
+ */
+export type Client = readonly string[];
 
-/** Empty for a client without a limit. The first one names the client itself. */
-export type Client = readonly Share[];
-
-export type Holding = ReturnType<Room["hold"]>;
+/** The part of a room that an address, and a site, may hold while no other client holds anything. */
+const parts = [8, 4];
 
 /**
  * Such as of bytes in memory. A client may hold a fixed fraction of what is free (dynamic thresholds,
@@ -179,7 +172,7 @@ export class Room {
 		const add = (amount: number) => {
 			amountHeld += amount;
 			this.#held += amount;
-			for (const { name } of client) {
+			for (const name of client) {
 				const sum = (this.#byName.get(name) ?? 0) + amount;
 				if (sum > 0) this.#byName.set(name, sum);
 				else this.#byName.delete(name);
@@ -189,10 +182,11 @@ export class Room {
 		const take = (amount: number): "client" | "all" | null => {
 			const free = this.max - this.#held - amount;
 			if (free < 0) return "all";
-			const isFull = ({ name, parts }: Share) =>
-				((this.#byName.get(name) ?? 0) + amount) * (parts - 1) > free;
-			const full = client.find(isFull);
-			if (full) return this.#byName.has(full.name) ? "client" : "all";
+			const full = client.find((name, at) => {
+				const held = (this.#byName.get(name) ?? 0) + amount;
+				return held * ((parts[at] as number) - 1) > free;
+			});
+			if (full !== undefined) return this.#byName.has(full) ? "client" : "all";
 			add(amount);
 			return null;
 		};

@@ -44,27 +44,6 @@ export function readPaths(names: readonly TargetName[]): readonly ReadPath[] {
 	return paths;
 }
 
-/**
- * `<basePath><prefix><lang>/<keys>?<query>`, where `/sort` may follow the keys, or
- * `<basePath><path>?lang=<lang>&id=<keys>`. The parts are still encoded; a missing parameter is empty.
- */
-function splitTarget(target: string, { basePath, targets }: ReadSettings) {
-	if (!target.startsWith(basePath)) return null;
-	const path = readPaths(targets).find(({ prefix }) => target.startsWith(prefix, basePath.length));
-	if (!path) return null;
-	const end = target.includes("?") ? target.indexOf("?") : target.length;
-	const query = target.slice(end + 1);
-	const rest = target.slice(basePath.length + path.prefix.length, end);
-	if (path.kind === "query") {
-		if (rest !== "") return null;
-		return { path, lang: parameterOf(query, "lang"), keys: parameterOf(query, "id"), query, isSorted: false };
-	}
-	const [lang = "", ...segments] = rest.split("/", 4);
-	const isSorted = path.kind === "docs" && path.target.canSort === true && segments[1] === "sort";
-	if (segments.length !== (isSorted ? 2 : 1)) return null;
-	return { path, lang, keys: segments[0] ?? "", query, isSorted };
-}
-
 /** The last one, still encoded: in a smallkey `+` is not a space. */
 function parameterOf(query: string, name: string): string {
 	const match = query.split("&").findLast((part) => part.startsWith(`${name}=`));
@@ -72,37 +51,44 @@ function parameterOf(query: string, name: string): string {
 }
 
 /**
- * The language is checked before the keys (specification, "Endpoints").
+ * `<basePath><prefix><lang>/<keys>?<query>`, where `/sort` may follow the keys, or
+ * `<basePath><path>?lang=<lang>&id=<keys>`. The language is checked before the keys (specification,
+ * "Endpoints").
  * @returns the read, the status of its refusal, or null if the path is not a read's
  */
-export function parseRead(method: string, target: string, settings: ReadSettings) {
-	const parts = splitTarget(target, settings);
-	if (!parts) return null;
-	if (method !== "GET" && method !== "HEAD") return 405;
-	const lang = parseLang(decodeSegment(parts.lang) ?? "");
+export function parseRead(target: string, { basePath, targets, docsMaxKeys }: ReadSettings) {
+	if (!target.startsWith(basePath)) return null;
+	const path = readPaths(targets).find(({ prefix }) => target.startsWith(prefix, basePath.length));
+	if (!path) return null;
+	const end = target.includes("?") ? target.indexOf("?") : target.length;
+	const query = target.slice(end + 1);
+	const rest = target.slice(basePath.length + path.prefix.length, end);
+	const isQuery = path.kind === "query";
+	const [langText = "", keys, ...more] = isQuery
+		? [parameterOf(query, "lang"), parameterOf(query, "id")]
+		: rest.split("/", 4);
+	const isSorted = path.kind === "docs" && path.target.canSort === true && more[0] === "sort";
+	if (keys === undefined || more.length !== (isSorted ? 1 : 0) || (isQuery && rest !== "")) return null;
+	const lang = parseLang(decodeSegment(langText) ?? "");
 	if (!lang) return 400;
-	const { path, keys, query, isSorted } = parts;
 	const isDocs = path.kind === "either" ? /,|%2c/i.test(keys) : path.kind !== "doc";
 	if (isDocs && target.length > maxTargetLength) return 414;
 	const callback = lastCallback(query);
 	if (callback !== null && (callback.length > maxCallbackLength || !callbackPattern.test(callback)))
 		return 400;
 	// `isQuery`: for the target's `queryDoor`.
-	const common = { target: path.target.name, lang, callback, isQuery: path.kind === "query", isSorted };
-	if (isDocs) {
-		const items = itemsOf(keys, settings.docsMaxKeys);
-		return items ? { kind: "docs" as const, ...common, items } : 414;
+	const common = { target: path.target.name, lang, callback, isQuery, isSorted };
+	if (!isDocs) {
+		const smallkey = parseSmallkey(decodeSegment(keys) ?? "");
+		return smallkey ? { kind: "doc" as const, ...common, items: [smallkey] } : 404;
 	}
-	const smallkey = parseSmallkey(decodeSegment(keys) ?? "");
-	return smallkey ? { kind: "doc" as const, ...common, items: [smallkey] } : 404;
-}
-
-function itemsOf(keys: string, maxKeys: number): string[] | null {
 	// A comma may arrive as %2C. A key that cannot be decoded is kept as sent.
-	const items = decodeSegment(keys)?.split(",") ?? keys.split(",").map((item) => decodeSegment(item) ?? item);
-	if (items.length > maxItems) return null;
-	const trimmed = items.map(trimSpaces);
-	return items.length > maxKeys && smallkeysOf(trimmed).length > maxKeys ? null : trimmed;
+	const decoded =
+		decodeSegment(keys)?.split(",") ?? keys.split(",").map((item) => decodeSegment(item) ?? item);
+	if (decoded.length > maxItems) return 414;
+	const items = decoded.map(trimSpaces);
+	const isOver = items.length > docsMaxKeys && smallkeysOf(items).length > docsMaxKeys;
+	return isOver ? 414 : { kind: "docs" as const, ...common, items };
 }
 
 /** No other white space. */

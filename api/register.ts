@@ -1,5 +1,5 @@
 import { parseJson } from "../registry/json.ts";
-import { judgeChange, type Who } from "../registry/judge.ts";
+import { judgeChange, smallkeyProblem, type Who } from "../registry/judge.ts";
 import {
 	canonicalText,
 	kindOf,
@@ -7,7 +7,14 @@ import {
 	type Registration,
 	serviceTypeOf,
 } from "../registry/registration.ts";
-import { descriptionPath, type Lang, langs, layerPath } from "../registry/smallkey.ts";
+import {
+	decodeSegment,
+	descriptionPath,
+	type Lang,
+	langs,
+	layerPath,
+	parseSmallkey,
+} from "../registry/smallkey.ts";
 import { type Problem, problemAt, shownValue, type TextCode, textOf } from "../registry/texts.ts";
 import { isObject } from "../registry/untrusted-text.ts";
 import { blobId, matchesEtag } from "../store/hashes.ts";
@@ -19,7 +26,9 @@ export interface RequestedChange {
 	/** `register 23ax5t (wms)` */
 	subject: string;
 	edits: Edits;
+	/** Of an update, known once its edits are made. */
 	registration: () => Registration | null;
+	kind: ChangeKind;
 }
 
 const statusOf: Readonly<Partial<Record<TextCode, number>>> = {
@@ -31,27 +40,29 @@ const statusOf: Readonly<Partial<Record<TextCode, number>>> = {
 
 function refusalOf(problems: readonly Problem[]): Refusal {
 	const [first] = problems as [Problem, ...Problem[]];
-	return { status: statusOf[first.code] ?? 400, errors: [...problems] };
+	return { status: statusOf[first.code] ?? 400, errors: problems };
 }
 
-function parseRegister(smallkey: string, body: Uint8Array, sender: Who): RequestedChange | Refusal {
+type Parse = (
+	smallkey: string,
+	body: Uint8Array,
+	sender: Who,
+) => Omit<RequestedChange, "smallkey" | "kind"> | readonly Problem[];
+
+const parseRegister: Parse = (smallkey, body, sender) => {
 	const { registration, problems } = judgeBody(smallkey, body, sender);
-	if (!registration) return refusalOf(problems);
+	if (!registration) return problems;
 	return {
-		smallkey,
 		subject: `register ${smallkey} (${kindOf(registration)})`,
 		edits: (now) => putEdits(now, smallkey, registration),
 		registration: () => registration,
 	};
-}
+};
 
-function parseRemove(smallkey: string, body: Uint8Array, sender: Who): RequestedChange | Refusal {
+const parseRemove: Parse = (smallkey, body) => {
 	// The method is not signed: a captured PUT could be sent again as a DELETE.
-	if (body.length > 0) return refusalOf([problemAt("", "body-empty")]);
-	const { problems } = judgeWritten(smallkey, sender);
-	if (problems.length > 0) return refusalOf(problems);
+	if (body.length > 0) return [problemAt("", "body-empty")];
 	return {
-		smallkey,
 		subject: `remove ${smallkey}`,
 		edits: async (now) => {
 			const ids = await now.ids(smallkey);
@@ -61,7 +72,7 @@ function parseRemove(smallkey: string, body: Uint8Array, sender: Who): Requested
 		},
 		registration: () => null,
 	};
-}
+};
 
 /** None if the registration is stored already. `text` compares only the canonical text, and reads no file. */
 export async function putEdits(
@@ -76,15 +87,12 @@ export async function putEdits(
 	if (problems.length > 0) return refusalOf(problems);
 	const text = canonicalText(registration);
 	if (ids && ids.registration === (await blobId(text))) return [];
-	const stored = ids && comparison === "payload" ? await now.read(smallkey) : null;
-	const parsed = parseStored(stored);
-	if (parsed && canonicalText(parsed) === text) return [];
+	const isPayload = comparison === "payload";
+	const before = ids && (isPayload || ids.description) ? parseStored(await now.read(smallkey)) : null;
+	if (isPayload && before && canonicalText(before) === text) return [];
 	const edits: Edit[] = [{ path: layerPath(smallkey), text }];
-	if (ids?.description) {
-		const before = parsed ?? parseStored(await now.read(smallkey));
-		const isOfKind = before && kindOf(before) === kindOf(registration);
-		if (!isOfKind) edits.push({ path: descriptionPath(smallkey), text: null });
-	}
+	const isOfKind = before && kindOf(before) === kindOf(registration);
+	if (ids?.description && !isOfKind) edits.push({ path: descriptionPath(smallkey), text: null });
 	return edits;
 }
 
@@ -99,16 +107,37 @@ function wrongType(place: string, type: "an-object" | "an-integer", value: unkno
 type Members = Readonly<Record<string, unknown>>;
 type Update = Readonly<Partial<Record<Lang | "whole", Members>>>;
 
-function updateParser(kind: "any layer" | "features", updateOf: (members: Members) => Update | Problem) {
-	return (smallkey: string, body: Uint8Array, sender: Who): RequestedChange | Refusal => {
+function updateParser(
+	kind: "any layer" | "features",
+	updateOf: (members: Members) => Update | Problem,
+): Parse {
+	return (smallkey, body) => {
 		const { value, problems } = parseJson(body);
-		if (problems.length > 0) return refusalOf(problems);
-		if (!isObject(value)) return refusalOf([wrongType("document", "an-object", value)]);
-		if (Object.keys(value).length === 0) return refusalOf([problemAt("document", "minProperties")]);
+		if (problems.length > 0) return problems;
+		if (!isObject(value)) return [wrongType("document", "an-object", value)];
+		if (Object.keys(value).length === 0) return [problemAt("document", "minProperties")];
 		const update = updateOf(value);
-		if ("code" in update) return refusalOf([update]);
-		const judged = judgeWritten(smallkey, sender);
-		return judged.problems.length > 0 ? refusalOf(judged.problems) : requestUpdate(smallkey, update, kind);
+		if ("code" in update) return [update];
+		let merged: Registration | null = null;
+		const edits: Edits = async (now) => {
+			const layer = await now.read(smallkey);
+			if (!layer) return refusalOf([problemAt("smallkey", "not-registered", smallkey)]);
+			const { registration: before, problems } = parseRegistration(
+				new TextEncoder().encode(layer.registration),
+				"stored",
+			);
+			if (!before) return refusalOf([problemAt("smallkey", "stored-invalid", smallkey), ...problems]);
+			const isFeature = langs.every((lang) => serviceTypeOf(before, lang) === "esriFeature");
+			if (kind === "features" && !isFeature)
+				return refusalOf([problemAt("smallkey", "not-feature", smallkey)]);
+			const { en, fr, whole } = update;
+			const merge = { ...before, ...whole, en: { ...before.en, ...en }, fr: { ...before.fr, ...fr } };
+			const judged = judgeBody(smallkey, new TextEncoder().encode(JSON.stringify(merge)), "anyone");
+			if (!judged.registration) return refusalOf(judged.problems);
+			merged = judged.registration;
+			return putEdits(now, smallkey, merged);
+		};
+		return { subject: `update ${smallkey}`, edits, registration: () => merged };
 	};
 }
 
@@ -132,39 +161,10 @@ const parseSimplify = updateParser("features", ({ factor, user: _user, ...unknow
 	return { en: offset, fr: offset };
 });
 
-function requestUpdate(
-	smallkey: string,
-	{ en, fr, whole }: Update,
-	kind: "any layer" | "features",
-): RequestedChange {
-	let merged: Registration | null = null;
-	const edits: Edits = async (now) => {
-		const layer = await now.read(smallkey);
-		if (!layer) return refusalOf([problemAt("smallkey", "not-registered", smallkey)]);
-		const stored = parseRegistration(new TextEncoder().encode(layer.registration), "stored");
-		if (!stored.registration)
-			return refusalOf([problemAt("smallkey", "stored-invalid", smallkey), ...stored.problems]);
-		const before = stored.registration;
-		const isFeature = langs.every((lang) => serviceTypeOf(before, lang) === "esriFeature");
-		if (kind === "features" && !isFeature) return refusalOf([problemAt("smallkey", "not-feature", smallkey)]);
-		const merge = { ...before, ...whole, en: { ...before.en, ...en }, fr: { ...before.fr, ...fr } };
-		const body = new TextEncoder().encode(JSON.stringify(merge));
-		const { registration, problems } = judgeBody(smallkey, body, "anyone");
-		if (!registration) return refusalOf(problems);
-		merged = registration;
-		return putEdits(now, smallkey, registration);
-	};
-	return { smallkey, subject: `update ${smallkey}`, edits, registration: () => merged };
-}
+/** `bodyOf`: without it, and while the change waits for a reviewer, the body is the receipt. */
+type ChangeKind = { parse: Parse; status: number; bodyOf?: (smallkey: string) => unknown };
 
-interface ChangeKind {
-	parse(smallkey: string, body: Uint8Array, sender: Who): RequestedChange | Refusal;
-	status: number;
-	/** Without it, and while the change waits for a reviewer, the body is the receipt. */
-	bodyOf?: (smallkey: string) => unknown;
-}
-
-export const changeKinds: Readonly<Record<Exclude<WriteAction, "refresh">, ChangeKind>> = {
+const changeKinds: Readonly<Record<Exclude<WriteAction, "refresh">, ChangeKind>> = {
 	/** PUT <base>/register/<smallkey>, /v1/register/… and /v2/register/… (specification, "Write: register a layer"). */
 	register: { parse: parseRegister, status: 201 },
 	/** DELETE <base>/register/<smallkey>, /v1/register/… and /v2/register/…, with an empty body. */
@@ -177,6 +177,24 @@ export const changeKinds: Readonly<Record<Exclude<WriteAction, "refresh">, Chang
 	simplify: { parse: parseSimplify, status: 200, bodyOf: (key) => key },
 };
 
+export function parseChange(
+	action: keyof typeof changeKinds,
+	target: string,
+	body: Uint8Array,
+	sender: Who,
+): RequestedChange | Refusal {
+	const segment = target.slice(target.lastIndexOf("/") + 1);
+	const text = decodeSegment(segment);
+	const smallkey = parseSmallkey(text ?? "");
+	if (smallkey === null)
+		return { status: 400, errors: [smallkeyProblem(text ?? segment)], reason: "smallkey" };
+	const kind = changeKinds[action];
+	const change = kind.parse(smallkey, body, sender);
+	if (!("edits" in change)) return refusalOf(change);
+	const { problems } = judgeWritten(smallkey, sender);
+	return problems.length > 0 ? refusalOf(problems) : { smallkey, kind, ...change };
+}
+
 function judgeBody(smallkey: string, bytes: Uint8Array, who: Who) {
 	const file = { path: layerPath(smallkey), kind: "file", bytes } as const;
 	const { layers, problems } = judgeChange(null, [file], who);
@@ -187,22 +205,22 @@ function judgeWritten(smallkey: string, who: Who, names: (() => string[]) | null
 	return judgeChange(names, [{ path: layerPath(smallkey), kind: "written" }], who);
 }
 
-/** RFC 9110, section 13.1. Not signed; empty: not sent. */
-export interface Conditions {
-	ifMatch: string;
-	ifNoneMatch: string;
-}
-
 /** The git blob id: neither a harvest nor a change of another layer alters it. */
 export function registrationEtag(blob: string): string {
 	return `"${blob}"`;
 }
 
+const maxShownLength = 80;
+
 /**
- * Refuses edits with 412 if a condition does not hold on their state. `etag`: of the registration that they
- * leave.
+ * Refuses edits with 412 if a condition does not hold on their state (RFC 9110, section 13.1). `etag`: of the
+ * registration that they leave. @param conditions not signed; empty: not sent
  */
-export function conditionalEdits(smallkey: string, edits: Edits, conditions: Conditions) {
+export function conditionalEdits(
+	smallkey: string,
+	edits: Edits,
+	{ ifMatch, ifNoneMatch }: { ifMatch: string; ifNoneMatch: string },
+) {
 	let etag: string | null = null;
 	const decide: Edits = async (now) => {
 		const proposed = await edits(now);
@@ -212,25 +230,13 @@ export function conditionalEdits(smallkey: string, edits: Edits, conditions: Con
 		const before = ids && registrationEtag(ids.registration);
 		const { text } = proposed.find(({ path }) => path === layerPath(smallkey)) ?? {};
 		etag = text === undefined ? before : text && registrationEtag(await blobId(text));
-		const refusal = judgeConditions(smallkey, conditions, before);
-		return refusal ? { ...refusal, isDone: proposed.length === 0 } : proposed;
+		const matches = (tags: string) => before !== null && matchesEtag(tags, before);
+		const header =
+			(ifMatch !== "" && !matches(ifMatch) && "If-Match") || (matches(ifNoneMatch) && "If-None-Match");
+		if (!header) return proposed;
+		const shown = (header === "If-Match" ? ifMatch : ifNoneMatch).slice(0, maxShownLength);
+		const problem = problemAt(header, "condition", shown, smallkey, before ?? textOf("nothing"));
+		return { status: 412, errors: [problem], isDone: proposed.length === 0 };
 	};
 	return { edits: decide, etag: () => etag };
-}
-
-const maxShownLength = 80;
-
-function judgeConditions(
-	smallkey: string,
-	{ ifMatch, ifNoneMatch }: Conditions,
-	etag: string | null,
-): Refusal | null {
-	const unmet = (header: string, text: string): Refusal => {
-		const values = [text.slice(0, maxShownLength), smallkey];
-		return { status: 412, errors: [problemAt(header, "condition", ...values, etag ?? textOf("nothing"))] };
-	};
-	if (ifMatch !== "" && (etag === null || !matchesEtag(ifMatch, etag))) return unmet("If-Match", ifMatch);
-	if (ifNoneMatch !== "" && etag !== null && matchesEtag(ifNoneMatch, etag))
-		return unmet("If-None-Match", ifNoneMatch);
-	return null;
 }

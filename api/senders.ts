@@ -1,5 +1,5 @@
 import { parseJson } from "../registry/json.ts";
-import { isSenderId, maxClockSkewMs, type PublicName, parseTimestamp } from "../registry/sender.ts";
+import { isSenderId, type PublicName, parseTimestamp } from "../registry/sender.ts";
 import { langs } from "../registry/smallkey.ts";
 import { textsOf } from "../registry/texts.ts";
 import { isObject } from "../registry/untrusted-text.ts";
@@ -54,19 +54,8 @@ function sameText(expected: string, text: string): boolean {
 	return difference === 0;
 }
 
-const signaturePattern = /^[A-Za-z0-9_-]{43}$/;
-
-export function hasShape(signature: string): boolean {
-	return signaturePattern.test(signature);
-}
-
 export async function sha256Hex(text: string): Promise<string> {
 	return hexOf(await hashes.sha256(encoder.encode(text)));
-}
-
-export function isTimely(timestamp: string, now: Date): boolean {
-	const time = parseTimestamp(timestamp);
-	return time !== null && Math.abs(now.getTime() - time) < maxClockSkewMs;
 }
 
 /** Hashed if a sender has no secret. */

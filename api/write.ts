@@ -1,18 +1,16 @@
 import { draftAddress } from "../registry/draft.ts";
-import { smallkeyProblem } from "../registry/judge.ts";
 import { canonicalText, maxRegistrationBytes, warningsOf } from "../registry/registration.ts";
 import type { Receipt } from "../registry/schemas/answers.ts";
-import { isReviewName, mayChange, parseTimestamp } from "../registry/sender.ts";
-import { decodeSegment, type Lang, parseSmallkey } from "../registry/smallkey.ts";
+import { isReviewName, maxClockSkewMs, mayChange, parseTimestamp } from "../registry/sender.ts";
+import type { Lang } from "../registry/smallkey.ts";
 import { readableAt } from "../registry/targets/table.ts";
 import { problemAt, shownValue, textOf, textsOf } from "../registry/texts.ts";
-import { type Commit, isRefusal, type Refusal } from "../store/store.ts";
+import { isRefusal, type Meta, type Refusal } from "../store/store.ts";
 import type { WriteAction } from "./app.ts";
-import type { Context } from "./context.ts";
-import { parseRefresh } from "./refresh.ts";
-import { changeKinds, conditionalEdits, type RequestedChange } from "./register.ts";
+import type { Context, Refresh } from "./context.ts";
+import { conditionalEdits, parseChange, type RequestedChange } from "./register.ts";
 import { emptyBody, jsonReply, type Reply, refuseWrite, textReply, uncachedHeaders } from "./reply.ts";
-import { hasShape, isSignedBy, isTimely, type Sender, sha256Hex } from "./senders.ts";
+import { isSignedBy, sha256Hex } from "./senders.ts";
 
 export type Write = ReturnType<typeof writeHeaders> & {
 	action: WriteAction;
@@ -36,85 +34,111 @@ export function writeHeaders(header: (name: string) => string | null | undefined
 	};
 }
 
-export type WriteBody = Uint8Array | "too large";
-
 /**
  * Limit of the address → 429, size → 413, encoding → 415, signature and time → 401, limits of the sender →
  * 429, payload → 400, ownership → 403, store → the action's answer. The head is judged before the body is
  * read.
+ * @param readBody a Reply refuses the body
  * @throws {StoreBusy} if the store cannot be written now
  */
 export async function answerWrite(
 	write: Write,
-	readBody: () => Promise<WriteBody | Reply>,
+	readBody: () => Promise<Uint8Array | Reply>,
 	context: Context,
 ): Promise<Reply> {
-	const { action, address, length } = write;
-	const { limiter } = context;
+	const { action, address, length, target, timestamp, signature } = write;
+	const { limiter, settings, store } = context;
 	const addressWait = address !== null && (await limiter?.address(address));
 	if (addressWait) return refuseLimited("address", addressWait);
 	// The size of a body in chunks is known only at its end (RFC 9112, section 6.3).
 	const early = length !== null && length > maxRegistrationBytes ? tooLarge : judgeHead(write, context);
 	if (early) return refuseWrite(early);
 	const body = await readBody();
-	if (body === "too large") return refuseWrite(tooLarge);
 	if (!(body instanceof Uint8Array)) return body;
-	const verified = await verifyWrite(write, body, context);
-	if (isRefusal(verified)) return refuseWrite(verified);
-	const { author, request } = verified.meta;
-	const senderWait = await limiter?.sender(author, request);
+	const sender = settings.senders.get(write.sender);
+	// The time must not reveal which senders exist.
+	const request = await sha256Hex(signature);
+	const signed = { path: target, sender: write.sender, timestamp, body };
+	const genuine = await isSignedBy(sender, signed, signature, context.now());
+	if (!sender || !genuine)
+		return refuseWrite(unauthorized(write, context, sender ? "signature" : "unknown sender"));
+	const senderWait = await limiter?.sender(sender.id, request);
 	if (senderWait) return refuseLimited("sender", senderWait);
-	return action === "refresh" ? startRefresh(verified, context) : makeChange(action, verified, context);
-}
-
-interface VerifiedWrite {
-	write: Write;
-	body: Uint8Array;
-	sender: Sender;
-	meta: ReturnType<typeof metaOf>;
-}
-
-async function startRefresh({ write, body, sender, meta }: VerifiedWrite, context: Context): Promise<Reply> {
-	const { store, refresh } = context;
-	const selection = parseRefresh(write.target, body, refresh !== undefined);
-	if (isRefusal(selection)) return refuseForGood(selection, meta, context);
-	const isWanted = (smallkey: string) => mayChange(sender, smallkey);
+	const { id, review } = sender;
+	const meta = {
+		author: id,
+		time: parseTimestamp(timestamp) ?? 0,
+		trailers: [
+			["Sender", id],
+			["TimeStamp", timestamp],
+			["Request", request],
+		] as const,
+		request,
+		method: write.method,
+		review,
+		...(review && write.review !== "" && { reviewName: write.review }),
+	};
+	const plan =
+		action === "refresh"
+			? parseRefresh(target, body, context.refresh !== undefined)
+			: (judgeReview(write) ?? parseChange(action, target, body, sender));
+	if (isRefusal(plan)) {
+		// A used signature must not take effect later, when other layers are stored, or with another method.
+		await store.remember({ ...meta, outcome: plan.status });
+		return refuseWrite(plan);
+	}
+	if ("edits" in plan) return makeChange(write, plan, meta, context);
 	const isFirst = await store.remember({ ...meta, outcome: 202 });
-	return jsonReply(202, { layers: isFirst ? refresh?.({ ...selection, isWanted }) : 0 });
+	const isWanted = (smallkey: string) => mayChange(sender, smallkey);
+	return jsonReply(202, { layers: isFirst ? context.refresh?.({ ...plan, isWanted }) : 0 });
+}
+
+function judgeReview({ review }: Write): Refusal | null {
+	if (review === "" || isReviewName(review)) return null;
+	return { status: 400, errors: [problemAt("Review", "review-name", shownValue(review))] };
+}
+
+const refreshPath = /\/(?:update|refresh)\/(?:(all)|(\d{1,5}))(?:\/([1-9]\d{0,6}))?$/;
+
+const dayMs = 86_400_000;
+
+/**
+ * POST <base>/v1/update/<all or days> and <base>/v2/refresh/<all or days>[/<limit>]: with an empty body.
+ * Harvests the layers that the sender may change, and answers with their number.
+ */
+function parseRefresh(
+	target: string,
+	body: Uint8Array,
+	isHarvesting: boolean,
+): Omit<Refresh, "isWanted"> | Refusal {
+	if (body.length > 0) return { status: 400, errors: [problemAt("", "body-empty")] };
+	const match = refreshPath.exec(target);
+	if (!match) return { status: 400, errors: [problemAt("path", "path-refresh")], reason: "path" };
+	if (!isHarvesting)
+		return { status: 409, errors: [problemAt("", "no-harvest")], reason: "does not harvest" };
+	const [, all, days, maxLayers] = match;
+	return {
+		olderThanMs: all === undefined ? Number(days) * dayMs : null,
+		maxLayers: maxLayers === undefined ? null : Number(maxLayers),
+	};
 }
 
 async function makeChange(
-	action: keyof typeof changeKinds,
-	{ write, body, sender, meta }: VerifiedWrite,
-	context: Context,
+	write: Write,
+	{ smallkey, subject, kind, ...change }: RequestedChange,
+	meta: Omit<Meta, "smallkey" | "subject">,
+	{ store, settings, status: readStatus }: Context,
 ): Promise<Reply> {
-	if (write.review !== "" && !isReviewName(write.review)) {
-		const errors = [problemAt("Review", "review-name", shownValue(write.review))];
-		return refuseForGood({ status: 400, errors }, meta, context);
-	}
-	const { parse, status, bodyOf } = changeKinds[action];
-	const change = parseChange(parse, write.target, body, sender);
-	if (isRefusal(change)) return refuseForGood(change, meta, context);
-	const { edits, etag } = conditionalEdits(change.smallkey, change.edits, write);
-	const outcome = await context.store.change(edits, { ...meta, ...change });
+	const { edits, etag } = conditionalEdits(smallkey, change.edits, write);
+	const outcome = await store.change(edits, { ...meta, smallkey, subject });
 	if (isRefusal(outcome)) return refuseWrite(outcome);
 	const tag = etag();
 	const headers: Record<string, string> = tag === null ? {} : { ETag: tag };
-	const receipt = (code: number) => receiptReply(code, change, outcome, context, headers);
-	if (sender.review) return receipt(action === "register" ? 201 : 202);
-	if (action === "remove") return { status, headers: { ...uncachedHeaders }, body: emptyBody };
-	return bodyOf ? jsonReply(status, bodyOf(change.smallkey), headers) : receipt(status);
-}
-
-async function receiptReply(
-	code: number,
-	{ smallkey, registration }: RequestedChange,
-	outcome: Commit,
-	context: Context,
-	headers: Record<string, string>,
-): Promise<Reply> {
-	const stored = registration();
-	const { settings, store, status } = context;
+	const { status, bodyOf } = kind;
+	const { review } = meta;
+	if (!review && status === 204) return { status, headers: { ...uncachedHeaders }, body: emptyBody };
+	if (!review && bodyOf) return jsonReply(status, bodyOf(smallkey), headers);
+	const stored = change.registration();
 	const { basePath, publicUrl = "" } = settings;
 	const text = stored && publicUrl && canonicalText(stored);
 	const draft = text ? await draftAddress(publicUrl, { smallkey, text }) : null;
@@ -131,21 +155,11 @@ async function receiptReply(
 		branch: outcome.branch,
 		pull_request: outcome.pullRequest,
 		draft: draft ?? undefined,
-		status: status ? `${basePath}/status/${smallkey}` : inCatalogue,
+		status: readStatus ? `${basePath}/status/${smallkey}` : inCatalogue,
 		warnings: textsOf(warnings, lang),
 	});
-	const reply = textReply(code, receiptIn, headers);
+	const reply = textReply(review && status !== 201 ? 202 : status, receiptIn, headers);
 	return warnings.length > 0 ? reply : { ...reply, bodyIn: undefined };
-}
-
-/** A used signature must not take effect later, when other layers are stored, or with another method. */
-async function refuseForGood(
-	refusal: Refusal,
-	meta: VerifiedWrite["meta"],
-	{ store }: Context,
-): Promise<Reply> {
-	await store.remember({ ...meta, outcome: refusal.status });
-	return refuseWrite(refusal);
 }
 
 function refuseLimited(which: "address" | "sender", waitSeconds: number): Reply {
@@ -153,27 +167,14 @@ function refuseLimited(which: "address" | "sender", waitSeconds: number): Reply 
 	return refuseWrite({ status: 429, errors, reason: `limit of the ${which}`, retryAfter: waitSeconds });
 }
 
-const tooLarge: Refusal = {
+export const tooLarge: Refusal = {
 	status: 413,
 	errors: [/* @__PURE__ */ problemAt("", "body-size", maxRegistrationBytes)],
 };
 
-/** Specification, "Verification by the service"; the time was checked before. */
-async function verifyWrite(
-	write: Write,
-	body: Uint8Array,
-	context: Context,
-): Promise<VerifiedWrite | Refusal> {
-	const { target, sender: id, timestamp, signature } = write;
-	const sender = context.settings.senders.get(id);
-	// The time must not reveal which senders exist.
-	const request = await sha256Hex(signature);
-	const signed = { path: target, sender: id, timestamp, body };
-	const genuine = await isSignedBy(sender, signed, signature, context.now());
-	if (!sender || !genuine) return unauthorized(write, context, sender ? "signature" : "unknown sender");
-	return { write, body, sender, meta: metaOf(write, sender, request) };
-}
+const signaturePattern = /^[A-Za-z0-9_-]{43}$/;
 
+/** Specification, "Verification by the service". */
 function judgeHead(write: Write, context: Context): Refusal | null {
 	const { sender, timestamp, signature, encoding } = write;
 	if (!/^(?:identity)?$/i.test(encoding))
@@ -182,9 +183,11 @@ function judgeHead(write: Write, context: Context): Refusal | null {
 		.filter(([, text]) => text.includes(","))
 		.map(([name, text]) => problemAt(name, "header-twice", shownValue(text)));
 	if (twice.length > 0) return { status: 401, errors: twice, reason: "repeated header" };
-	if (!hasShape(signature) || sender === "" || timestamp === "") return unauthorized(write, context);
+	if (!signaturePattern.test(signature) || sender === "" || timestamp === "")
+		return unauthorized(write, context);
 	const now = context.now();
-	if (isTimely(timestamp, now)) return null;
+	const time = parseTimestamp(timestamp);
+	if (time !== null && Math.abs(now.getTime() - time) < maxClockSkewMs) return null;
 	const errors = [problemAt("TimeStamp", "timestamp", now.toISOString(), shownValue(timestamp))];
 	return { status: 401, errors, reason: "time" };
 }
@@ -204,37 +207,11 @@ function unauthorized(
 	// What follows the word may be a password.
 	const [, word = ""] = /^([A-Za-z][A-Za-z0-9-]{0,15})[ =]/.exec(signature) ?? [];
 	if (word !== "") mismatch.push(problemAt("Authorization", "signature-word", word));
-	else if (!hasShape(signature)) mismatch.push(problemAt("Authorization", "signature-shape"));
+	else if (!signaturePattern.test(signature)) mismatch.push(problemAt("Authorization", "signature-shape"));
 	return {
 		status: 401,
 		errors: mismatch,
 		reason,
 		hint: textOf("hint", `${settings.basePath}/register/<smallkey>`),
 	};
-}
-
-function metaOf({ method, timestamp, ...write }: Write, { id, review }: Sender, request: string) {
-	const trailers = [
-		["Sender", id],
-		["TimeStamp", timestamp],
-		["Request", request],
-	] as const;
-	const time = parseTimestamp(timestamp) ?? 0;
-	const group = review && write.review !== "" && { reviewName: write.review };
-	return { author: id, time, trailers, request, method, review, ...group };
-}
-
-function parseChange(
-	parse: (typeof changeKinds)["register"]["parse"],
-	target: string,
-	body: Uint8Array,
-	sender: Sender,
-): RequestedChange | Refusal {
-	const segment = target.slice(target.lastIndexOf("/") + 1);
-	const text = decodeSegment(segment);
-	const smallkey = parseSmallkey(text ?? "");
-	if (smallkey === null) {
-		return { status: 400, errors: [smallkeyProblem(text ?? segment)], reason: "smallkey" };
-	}
-	return parse(smallkey, body, sender);
 }

@@ -23,7 +23,6 @@ function catalogueOf(bindings: Bindings): Catalogue {
 /** GET /collections…, /conformance and /ogc…: OGC API Records, whose clients read JSON. */
 const noRecords = {
 	name: "records",
-	bound: "nothing is read",
 	matches: (path: string) => /^\/(?:collections|conformance|ogc)(?:[/?]|$)/.test(path),
 	answer: async () => refuseFile(),
 };

@@ -5,13 +5,13 @@ import { maxRegistrationBytes } from "../../registry/registration.ts";
 import { problemAt } from "../../registry/texts.ts";
 import type { Refusal } from "../../store/store.ts";
 import type { WriteAction } from "../app.ts";
-import { type Client, type Context, type Holding, Room } from "../context.ts";
+import { type Client, type Context, Room } from "../context.ts";
 import { emptyBody, type Reply, refuseWrite } from "../reply.ts";
-import { answerWrite, type WriteBody, writeHeaders } from "../write.ts";
+import { answerWrite, tooLarge, writeHeaders } from "../write.ts";
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
-export type TrustedProxies = [Address, number][];
+export type TrustedProxies = (address: Address) => boolean;
 
 /** In bits; a wider range would trust a large part of the internet. */
 const minPrefixBits = { ipv4: 8, ipv6: 16 } as const;
@@ -20,7 +20,7 @@ const maxForwarded = 50;
 
 /** `TRUSTED_PROXIES`: such as `127.0.0.1,10.1.0.0/16`. An error is a text. */
 export function parseTrustedProxies(text: string): TrustedProxies | string {
-	const ranges: TrustedProxies = [];
+	const trusted: [Address, number][] = [];
 	for (const part of text.split(",").map((range) => range.trim())) {
 		const [plain = "", bits] = part.split("/", 2);
 		const address = parseAddress(plain);
@@ -32,9 +32,9 @@ export function parseTrustedProxies(text: string): TrustedProxies | string {
 		const prefix = bits === undefined ? address.toByteArray().length * 8 : Number(bits) - mappedBits;
 		const least = minPrefixBits[kind];
 		if (prefix < least) return `must not trust everybody: ${part} is wider than /${least}`;
-		ranges.push([address, prefix]);
+		trusted.push([address, prefix]);
 	}
-	return ranges;
+	return (address) => ipaddr.subnetMatch(address, { trusted }, "") === "trusted";
 }
 
 function parseAddress(text: string): Address | null {
@@ -50,70 +50,47 @@ function parseAddress(text: string): Address | null {
  * rooms; empty for a connection from this machine without a forwarded address: it may be a proxy that does
  * not name its clients
  */
-export function clientOf(request: IncomingMessage, trusted: TrustedProxies) {
+export function clientOf(request: IncomingMessage, isTrusted: TrustedProxies) {
 	const address = request.socket.remoteAddress ?? "";
 	const peer = parseAddress(address);
-	if (!peer) return { address, shares: [{ name: address, parts: addressParts }] };
-	const forwarded = trusted.length > 0 ? request.headers["x-forwarded-for"] : undefined;
-	if (typeof forwarded !== "string") return { address, shares: isLoopback(peer) ? [] : sharesOf(peer) };
-	const client = findClient(peer, forwarded, trusted);
+	if (!peer) return { address, shares: [address] };
+	const forwarded = request.headers["x-forwarded-for"];
+	if (typeof forwarded !== "string" || !isTrusted(peer))
+		return { address, shares: isLoopback(peer) ? [] : sharesOf(peer) };
+	let client = peer;
+	for (const part of forwarded.split(",").slice(-maxForwarded).reverse()) {
+		const [, bracketed, ipv4] = /^\[([^\]]*)\](?::\d+)?$|^([\d.]+):\d+$/.exec(part.trim()) ?? [];
+		const next = parseAddress(bracketed ?? ipv4 ?? part.trim());
+		// Another machine's loopback address is its own.
+		if (!next || (isLoopback(next) && !isLoopback(client))) break;
+		client = next;
+		if (!isTrusted(client)) break;
+	}
 	return { address: client.toString(), shares: sharesOf(client) };
 }
 
-/** Of a room, an address has an eighth, and a network of 48 bits, which a site gets (RFC 6177), a quarter. */
-const addressParts = 8;
-const siteParts = 4;
-
-/** With IPv6 the network of 64 bits: one client has all of it. */
+/** With IPv6 the network of 64 bits, since one client has all of it, and that of its site. */
 function sharesOf(client: Address): Client {
 	const network = (bits: number) => `${ipaddr.IPv6.networkAddressFromCIDR(`${client}/${bits}`)}`;
-	if (client.kind() === "ipv4") return [{ name: `${client}`, parts: addressParts }];
-	return [
-		{ name: network(64), parts: addressParts },
-		{ name: `${network(48)}/48`, parts: siteParts },
-	];
+	return client.kind() === "ipv4" ? [`${client}`] : [network(64), `${network(48)}/48`];
 }
 
 const hostPattern = /^(?:[A-Za-z0-9._-]{1,255}|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/;
 
-export function originOf({ headers, socket }: IncomingMessage, trusted: TrustedProxies): string | null {
+export function originOf({ headers, socket }: IncomingMessage, isTrusted: TrustedProxies): string | null {
 	const { host = "", "x-forwarded-proto": scheme } = headers;
 	if (!hostPattern.test(host) || !URL.canParse(`http://${host}`)) return null;
-	const isForwarded = ["x-forwarded-for", "x-forwarded-proto", "forwarded", "via"].some(
-		(name) => headers[name],
-	);
-	if (!isForwarded) return `http://${host}`;
+	const proxied = ["x-forwarded-for", "x-forwarded-proto", "forwarded", "via"];
+	if (!proxied.some((name) => headers[name])) return `http://${host}`;
 	const peer = parseAddress(socket.remoteAddress ?? "");
-	const isTrusted = peer !== null && ipaddr.subnetMatch(peer, { trusted }, "") === "trusted";
-	return isTrusted && (scheme === "http" || scheme === "https") ? `${scheme}://${host}` : null;
-}
-
-function findClient(peer: Address, forwarded: string, trusted: TrustedProxies): Address {
-	const parts = forwarded.split(",").slice(-maxForwarded);
-	let client = peer;
-	while (parts.length > 0 && ipaddr.subnetMatch(client, { trusted }, "") === "trusted") {
-		const next = parseAddress(withoutPort((parts.pop() as string).trim()));
-		// Another machine's loopback address is its own.
-		if (!next || (isLoopback(next) && !isLoopback(client))) return client;
-		client = next;
-	}
-	return client;
+	return peer && isTrusted(peer) && (scheme === "http" || scheme === "https") ? `${scheme}://${host}` : null;
 }
 
 function isLoopback(address: Address): boolean {
 	return address.range() === "loopback";
 }
 
-function withoutPort(text: string): string {
-	const match = /^\[([^\]]*)\](?::\d+)?$|^([\d.]+):\d+$/.exec(text);
-	return match?.[1] ?? match?.[2] ?? text;
-}
-
 export const clientGone = 499;
-
-function answerGone(): Reply {
-	return { status: clientGone, headers: {}, body: emptyBody };
-}
 
 const defaultHeldBytes = 32 * 1024 * 1024;
 const maxBodies = 4_096;
@@ -132,14 +109,13 @@ export function createWriter(context: Context, timeoutMs: number, maxHeldBytes =
 	return async (request: IncomingMessage, action: WriteAction, client: Client): Promise<Reply> => {
 		const { headers, headersDistinct, method = "", url: target = "" } = request;
 		const length = headers["transfer-encoding"] === undefined ? Number(headers["content-length"] ?? 0) : null;
-		const address = client[0]?.name ?? null;
+		const address = client[0] ?? null;
 		const [place, room] = [bodies.hold(client), bytes.hold(client)];
-		const readHeld = async (): Promise<WriteBody | Reply> => {
+		const readHeld = async () => {
 			if (place.take(1)) return refuseWrite(noRoom);
-			const body = await readBody(request, timeoutMs, room);
+			const body = await readBody(request, timeoutMs, room.take);
 			// A head without its body costs as much as a wrong signature.
-			const isMissing =
-				body !== "too large" && !(body instanceof Uint8Array) && body.status !== noRoom.status;
+			const isMissing = "status" in body && [408, clientGone].includes(body.status);
 			if (isMissing && address !== null) context.limiter?.punish(address);
 			return body;
 		};
@@ -155,30 +131,30 @@ export function createWriter(context: Context, timeoutMs: number, maxHeldBytes =
 }
 
 /** Takes room for the bytes that have arrived, not for those announced. */
-function readBody(request: IncomingMessage, timeoutMs: number, room: Holding): Promise<WriteBody | Reply> {
+function readBody(
+	request: IncomingMessage,
+	timeoutMs: number,
+	take: ReturnType<Room["hold"]>["take"],
+): Promise<Uint8Array | Reply> {
 	return new Promise((resolve) => {
-		const settle = (body: WriteBody | Reply) => {
+		let chunks: Buffer[] | null = [];
+		let length = 0;
+		const settle = (body: Uint8Array | Reply) => {
 			clearTimeout(timer);
+			chunks = null;
 			resolve(body);
 		};
 		const errors = [problemAt("", "body-late", timeoutMs / 1000)];
-		const late = () => discard(refuseWrite({ status: 408, errors }, { Connection: "close" }));
+		const late = () => settle(refuseWrite({ status: 408, errors }, { Connection: "close" }));
 		const timer = setTimeout(late, timeoutMs);
-		const chunks: Buffer[] = [];
-		let length = 0;
-		let isDiscarded = false;
-		const discard = (body: WriteBody | Reply) => {
-			isDiscarded = true;
-			chunks.length = 0;
-			settle(body);
-		};
 		request.on("data", (chunk: Buffer) => {
-			if (isDiscarded) return;
+			if (!chunks) return;
 			length += chunk.length;
-			if (length > maxRegistrationBytes) discard("too large");
-			else if (room.take(chunk.length)) discard(refuseWrite(noRoom));
+			if (length > maxRegistrationBytes) settle(refuseWrite(tooLarge));
+			else if (take(chunk.length)) settle(refuseWrite(noRoom));
 			else chunks.push(chunk);
 		});
-		finished(request, (error) => settle(error ? answerGone() : Buffer.concat(chunks)));
+		const gone = { status: clientGone, headers: {}, body: emptyBody };
+		finished(request, (error) => settle(error ? gone : Buffer.concat(chunks ?? [])));
 	});
 }

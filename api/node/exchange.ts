@@ -2,9 +2,9 @@ import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { finished, pipeline, Readable } from "node:stream";
 import type { ReadFragment } from "../../registry/targets/facts.ts";
-import { answerFailure, answerPlain, answerStatus, isWriteMethod, type Route, routeOf } from "../app.ts";
+import { answer, answerFailure, isWriteMethod, routeOf } from "../app.ts";
 import type { Context } from "../context.ts";
-import { answerRead, maxJoinedBytes } from "../read.ts";
+import { maxJoinedBytes } from "../read.ts";
 import { inLanguageOf, type Reply } from "../reply.ts";
 import { clientGone, clientOf, createWriter, originOf, type TrustedProxies } from "./address.ts";
 
@@ -19,6 +19,7 @@ export const defaultTimes = {
 export interface NodeOptions {
 	context: Context;
 	file: ReadFragment;
+	/** Gets each answer that is not a plain read. */
 	log: (answered: Answered) => void;
 	allReads: boolean;
 	/** `route`: its kind, or the action of a write. `ms`: since the request's head. */
@@ -28,125 +29,79 @@ export interface NodeOptions {
 	maxHeldBytes?: number;
 }
 
-/** `log` gets each answer that is not a plain read. */
-export function shareOf(options: NodeOptions & { times: typeof defaultTimes; isClosing: () => boolean }) {
-	const { times, trustedProxies = [] } = options;
-	return {
-		...options,
-		trustedProxies,
-		send: createSend(times.readerTimeoutMs, times.readerBytesPerSecond),
-		write: createWriter(options.context, times.bodyTimeoutMs, options.maxHeldBytes),
-	};
+/** A line of the log; a refusal's has the client's address, a reason and a cause. */
+export type Answered = { status: number; address?: string; [member: string]: unknown };
+
+export function hasGone({ socket }: ServerResponse): boolean {
+	return socket?.destroyed ?? true;
 }
 
-export class Exchange {
-	readonly #startMs = performance.now();
-	readonly #isWrite: boolean;
-	#route = "";
-	#clientOnce: ReturnType<typeof clientOf> | undefined;
+export function createAnswer(options: NodeOptions, times: typeof defaultTimes, isClosing: () => boolean) {
+	const { context, file, log, allReads, measure, trustedProxies = () => false } = options;
+	const { settings } = context;
+	const send = createSend(times.readerTimeoutMs, times.readerBytesPerSecond);
+	const write = createWriter(context, times.bodyTimeoutMs, options.maxHeldBytes);
 
-	constructor(
-		readonly request: IncomingMessage,
-		readonly response: ServerResponse,
-		readonly server: ReturnType<typeof shareOf>,
-	) {
-		this.#isWrite = isWriteMethod(request.method ?? "");
-	}
-
-	get hasGone(): boolean {
-		return this.response.socket?.destroyed ?? true;
-	}
-
-	/** First read before the connection ends: later, it is unknown. */
-	get #client() {
-		this.#clientOnce ??= clientOf(this.request, this.server.trustedProxies);
-		return this.#clientOnce;
-	}
-
-	answer(): void {
-		const { method = "GET", url = "/" } = this.request;
-		const { context } = this.server;
-		const route = routeOf(method, url, context.settings, context.routes);
-		this.#route = nameOf(route);
-		const fail = (error: unknown) => this.#send(answerFailure(error, route.kind, context.log));
+	/** @param startMs when the request's head came */
+	return (request: IncomingMessage, response: ServerResponse, startMs: number): void => {
+		const { method = "GET", url = "/", headers } = request;
+		const isWrite = isWriteMethod(method);
+		const route = routeOf(method, url, settings, context.routes);
+		let known: ReturnType<typeof clientOf> | undefined;
+		// First read before the connection ends: later, it is unknown.
+		const client = () => {
+			known ??= clientOf(request, trustedProxies);
+			return known;
+		};
+		const finish = (made: Reply) => {
+			// The client can then still read the answer.
+			if (method !== "GET" && method !== "HEAD") request.resume();
+			if (isClosing()) response.shouldKeepAlive = false;
+			const isNoted = made.status >= 400 || isWrite || allReads;
+			const reply = isNoted ? inLanguageOf(made, headers["accept-language"] ?? null) : made;
+			const id = isNoted ? randomUUID() : "";
+			if (isNoted) reply.headers["X-Request-Id"] = id;
+			if (!hasGone(response)) send(response, reply);
+			const { reason, cause } = made;
+			const name = "action" in route ? route.action : route.kind === "other" ? route.route.name : route.kind;
+			measure?.(name, reply.status, performance.now() - startMs, reason);
+			if (!isNoted) return;
+			const { address } = client();
+			const note = () => {
+				const status = response.headersSent ? response.statusCode : clientGone;
+				log({
+					id,
+					method,
+					path: url.split("?", 1)[0],
+					status,
+					milliseconds: Math.round((performance.now() - startMs) * 10) / 10,
+					sender: isWrite && typeof headers.sender === "string" ? headers.sender : null,
+					...(status >= 400 && { address, reason, cause }),
+				});
+			};
+			if (response.writableFinished || hasGone(response)) note();
+			else response.once("close", note);
+		};
+		const fail = (error: unknown) => finish(answerFailure(error, route.kind, context.log));
 		try {
-			const reply = this.#replyTo(route);
-			if (!(reply instanceof Promise)) return this.#send(reply);
-			void reply.then((made) => this.#send(made)).catch(fail);
+			const reply = answer(route, settings.basePath, {
+				context,
+				file,
+				ifNoneMatch: headers["if-none-match"] ?? null,
+				write: (action) => write(request, action, client().shares),
+				client: () => client().shares,
+				question: () => {
+					const origin = originOf(request, trustedProxies);
+					const acceptEncoding = String(headers["accept-encoding"] ?? "");
+					return { acceptEncoding, address: origin && origin + request.url };
+				},
+			});
+			if (reply instanceof Promise) void reply.then(finish).catch(fail);
+			else finish(reply);
 		} catch (error) {
 			fail(error);
 		}
-	}
-
-	#replyTo(route: Route): Reply | Promise<Reply> {
-		const { request, server } = this;
-		const { context, file, trustedProxies } = server;
-		const ifNoneMatch = request.headers["if-none-match"] ?? null;
-		switch (route.kind) {
-			case "docs":
-			case "doc":
-				return answerRead(route, ifNoneMatch, file);
-			case "write":
-				return server.write(request, route.action, this.#client.shares);
-			case "other": {
-				const origin = originOf(request, trustedProxies);
-				const { basePath } = context.settings;
-				return route.route.answer({
-					method: request.method ?? "GET",
-					path: (request.url ?? "/").slice(basePath.length),
-					basePath,
-					ifNoneMatch,
-					acceptEncoding: String(request.headers["accept-encoding"] ?? ""),
-					address: origin && origin + request.url,
-					client: this.#client.shares,
-				});
-			}
-			case "status":
-				return answerStatus(route.segment, context.status ?? null, this.#client.shares);
-			default:
-				return answerPlain(route, context);
-		}
-	}
-
-	#send(answer: Reply): void {
-		const { request, response, server } = this;
-		const { headers, method } = request;
-		// The client can then still read the answer.
-		if (method !== "GET" && method !== "HEAD") request.resume();
-		if (server.isClosing()) response.shouldKeepAlive = false;
-		const isNoted = answer.status >= 400 || this.#isWrite || server.allReads;
-		const reply = isNoted ? inLanguageOf(answer, headers["accept-language"] ?? null) : answer;
-		const id = isNoted ? randomUUID() : "";
-		if (isNoted) reply.headers["X-Request-Id"] = id;
-		if (!this.hasGone) server.send(response, reply);
-		server.measure?.(this.#route, reply.status, performance.now() - this.#startMs, answer.reason);
-		if (!isNoted) return;
-		const { address } = this.#client;
-		const note = () => server.log(this.describe(id, answer, address));
-		if (response.writableFinished || this.hasGone) note();
-		else response.once("close", note);
-	}
-
-	describe(id: string, { reason, cause }: Reply, address: string) {
-		const { method = "", url = "", headers } = this.request;
-		const status = this.response.headersSent ? this.response.statusCode : clientGone;
-		return {
-			id,
-			method,
-			path: url.split("?", 1)[0] as string,
-			status,
-			milliseconds: Math.round((performance.now() - this.#startMs) * 10) / 10,
-			sender: this.#isWrite && typeof headers.sender === "string" ? headers.sender : null,
-			...(status >= 400 && { address, reason, cause }),
-		};
-	}
-}
-
-export type Answered = ReturnType<Exchange["describe"]>;
-
-function nameOf(route: Route): string {
-	if (route.kind === "write") return route.action;
-	return route.kind === "other" ? route.route.name : route.kind;
+	};
 }
 
 const maxUnreadBytes = 256 * 1024 * 1024;

@@ -1,9 +1,9 @@
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer, type Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type { Log } from "../../store/store.ts";
 import { logText } from "../context.ts";
-import { defaultTimes, Exchange, type NodeOptions, shareOf } from "./exchange.ts";
+import { createAnswer, defaultTimes, hasGone, type NodeOptions } from "./exchange.ts";
 
 const maxWaiting = 1_000;
 
@@ -20,11 +20,7 @@ export function createNodeServer(options: NodeOptions) {
 	const log = limitedLog(options.log, maxRefusals, ({ address = "", status }) =>
 		status < 400 ? null : address,
 	);
-	const shared = shareOf({ ...options, times, log, isClosing: () => !server.listening });
-	const connections = new Map<Socket, Connection>();
-	const answer = (request: IncomingMessage, response: ServerResponse) => {
-		connections.get(request.socket)?.add(new Exchange(request, response, shared));
-	};
+	const answer = createAnswer({ ...options, log }, times, () => !server.listening);
 	const settings = {
 		headersTimeout: headTimeoutMs,
 		requestTimeout: headTimeoutMs + bodyTimeoutMs,
@@ -32,11 +28,35 @@ export function createNodeServer(options: NodeOptions) {
 		// A target that is too long gets 414, and not 431.
 		maxHeaderSize: 64 * 1024,
 	};
-	const server = createServer(settings, answer);
+	/** The requests of each connection that are not answered; null before its first one. */
+	const connections = new Map<Socket, (() => void)[] | null>();
+	/**
+	 * A pipelined request is answered only after the answer before it is written (RFC 9112, section 9.3.2), and
+	 * sees the state after it. It starts in the next iteration of the event loop, so that other connections are
+	 * answered in between.
+	 */
+	const server = createServer(settings, (request, response) => {
+		const { socket } = request;
+		const waiting = connections.get(socket) ?? [];
+		connections.set(socket, waiting);
+		const startMs = performance.now();
+		const next = () => {
+			waiting.shift();
+			if (waiting[0]) setImmediate(waiting[0]);
+		};
+		const begin = () => {
+			if (hasGone(response)) return next();
+			response.on("close", next);
+			answer(request, response, startMs);
+		};
+		const count = waiting.push(begin);
+		if (count === 1) begin();
+		else if (count > maxWaiting + 1) socket.destroy();
+	});
 	// A client that has closed its half of a connection still waits for its answer (RFC 9112, section 9.6).
 	Object.assign(server, { httpAllowHalfOpen: true });
 	server.on("connection", (socket) => {
-		connections.set(socket, new Connection());
+		connections.set(socket, null);
 		socket.once("close", () => connections.delete(socket));
 	});
 	const end = async () => {
@@ -45,40 +65,11 @@ export function createNodeServer(options: NodeOptions) {
 		const closed = once(server, "close");
 		server.close();
 		// Node waits for the first request of a connection.
-		for (const [socket, { hasBegun }] of connections) if (!hasBegun) socket.destroy();
+		for (const [socket, waiting] of connections) if (!waiting) socket.destroy();
 		await closed;
 		clearTimeout(bound);
 	};
 	return { server, end };
-}
-
-/**
- * A pipelined request is answered only after the answer before it is written (RFC 9112, section 9.3.2), and
- * sees the state after it. It starts in the next iteration of the event loop, so that other connections are
- * answered in between.
- */
-class Connection {
-	hasBegun = false;
-	readonly #exchanges: Exchange[] = [];
-
-	add(exchange: Exchange): void {
-		this.hasBegun = true;
-		const count = this.#exchanges.push(exchange);
-		if (count === 1) this.#answerFirst();
-		else if (count > maxWaiting + 1) exchange.request.socket.destroy();
-	}
-
-	readonly #answerFirst = (): void => {
-		const [exchange] = this.#exchanges as [Exchange];
-		if (exchange.hasGone) return this.#next();
-		exchange.response.on("close", this.#next);
-		exchange.answer();
-	};
-
-	readonly #next = (): void => {
-		this.#exchanges.shift();
-		if (this.#exchanges.length > 0) setImmediate(this.#answerFirst);
-	};
 }
 
 /**

@@ -36,7 +36,7 @@ export function readConfiguration<Readers extends readonly ReadSettings[]>(
 }
 
 function readCore(variables: Variables, env: Environment) {
-	const noProxies: TrustedProxies = [];
+	const noProxies: TrustedProxies = () => false;
 	return {
 		port: variables.integer("PORT", 8080, 0, 65_535),
 		host: variables.text("HOST", "127.0.0.1"),

@@ -1,10 +1,9 @@
 import { maxRegistrationBytes } from "../../registry/registration.ts";
-import type { ReadFragment } from "../../registry/targets/facts.ts";
-import { answerFailure, answerPlain, answerStatus, isWriteMethod, type Route, routeOf } from "../app.ts";
+import { answer, answerFailure, isWriteMethod, type Route, routeOf } from "../app.ts";
 import type { Context, OtherRoute } from "../context.ts";
-import { answerRead, maxJoinedBytes } from "../read.ts";
+import { maxJoinedBytes } from "../read.ts";
 import { inLanguageOf, type Reply } from "../reply.ts";
-import { answerWrite, type WriteBody, writeHeaders } from "../write.ts";
+import { answerWrite, writeHeaders } from "../write.ts";
 import { type Bindings, filesOf, makeContext, readSettings } from "./bindings.ts";
 
 type LogFields = (fields: object) => void;
@@ -27,11 +26,19 @@ export class FragmentWorker {
 	}
 
 	readonly fetch = async (request: Request, bindings: Bindings): Promise<Response> => {
+		const { method, url, headers } = request;
 		// As it was sent.
-		const target = request.url.slice(request.url.indexOf("/", request.url.indexOf("//") + 2));
-		const language = request.headers.get("Accept-Language");
-		const reply = inLanguageOf(await this.#answer(request, target, bindings), language);
-		logAnswer(request, target, reply, this.#log);
+		const target = url.slice(url.indexOf("/", url.indexOf("//") + 2));
+		const made = await this.#answer(request, target, bindings);
+		const reply = inLanguageOf(made, headers.get("Accept-Language"));
+		const isWrite = isWriteMethod(method);
+		if (reply.status >= 400 || isWrite) {
+			const id = headers.get("CF-Ray") ?? crypto.randomUUID();
+			reply.headers["X-Request-Id"] = id;
+			const path = target.split("?", 1)[0];
+			const sender = isWrite ? headers.get("Sender") : null;
+			this.#log({ id, method, path, status: reply.status, sender, cause: reply.cause });
+		}
 		return toResponse(reply);
 	};
 
@@ -42,38 +49,30 @@ export class FragmentWorker {
 			const body = await readBody(request);
 			const settings = this.#settingsOf(bindings);
 			const routes = settings.site ? this.#routesOf(bindings) : [];
-			const route = routeOf(request.method, target, settings, routes);
+			const { method, headers } = request;
+			const route = routeOf(method, target, settings, routes);
 			kind = route.kind;
-			const ifNoneMatch = request.headers.get("If-None-Match");
-			switch (route.kind) {
-				case "other": {
-					const { basePath } = settings;
-					const question = { method: request.method, path: target.slice(basePath.length), basePath };
-					const none = { acceptEncoding: "", address: null, client: [] };
-					return await route.route.answer({ ...question, ...none, ifNoneMatch });
-				}
-				case "status":
-					return await answerStatus(route.segment, null);
-				case "write": {
-					const signed = writeHeaders((name) => request.headers.get(name));
-					const address = request.headers.get("CF-Connecting-IP");
-					const length = body === "too large" ? Number.POSITIVE_INFINITY : body.length;
-					const { method } = request;
-					const write = { action: route.action, method, target, address, length, ...signed };
-					return await answerWrite(write, async () => body, this.#contextOf(bindings));
-				}
-				case "doc":
-				case "docs": {
+			return await answer(route, settings.basePath, {
+				context: {
+					readiness: () => this.#contextOf(bindings).readiness(),
+					commit: typeof BUNDLED_COMMIT === "string" ? BUNDLED_COMMIT : null,
+				},
+				get file() {
 					const find = filesOf(bindings);
-					const file: ReadFragment = (folder, smallkey) => find(`${folder}/${smallkey}`);
-					return await answerRead(route, ifNoneMatch, file);
-				}
-				default: {
-					const readiness = () => this.#contextOf(bindings).readiness();
-					const commit = typeof BUNDLED_COMMIT === "string" ? BUNDLED_COMMIT : null;
-					return answerPlain(route, { readiness, commit }, () => this.#problemOf(bindings));
-				}
-			}
+					return (folder: string, smallkey: string) => find(`${folder}/${smallkey}`);
+				},
+				ifNoneMatch: headers.get("If-None-Match"),
+				write: async (action) => {
+					const signed = writeHeaders((name) => headers.get(name));
+					const address = headers.get("CF-Connecting-IP");
+					const length = body?.length ?? Number.POSITIVE_INFINITY;
+					const write = { action, method, target, address, length, ...signed };
+					return answerWrite(write, async () => body ?? new Uint8Array(), this.#contextOf(bindings));
+				},
+				client: () => [],
+				question: () => ({ acceptEncoding: "", address: null }),
+				problem: () => this.#problemOf(bindings),
+			});
 		} catch (error) {
 			return answerFailure(error, kind, this.#errors);
 		}
@@ -103,19 +102,10 @@ function once<T>(make: (bindings: Bindings) => T): (bindings: Bindings) => T {
 	};
 }
 
-function logAnswer(request: Request, target: string, reply: Reply, log: LogFields): void {
-	const isWrite = isWriteMethod(request.method);
-	if (reply.status < 400 && !isWrite) return;
-	const id = request.headers.get("CF-Ray") ?? crypto.randomUUID();
-	reply.headers["X-Request-Id"] = id;
-	const path = target.split("?", 1)[0];
-	const sender = isWrite ? request.headers.get("Sender") : null;
-	log({ id, method: request.method, path, status: reply.status, sender, cause: reply.cause });
-}
-
 const maxDiscardedBytes = 16 * 1024 * 1024;
 
-async function readBody(request: Request): Promise<WriteBody> {
+/** Null if it is too large. */
+async function readBody(request: Request): Promise<Uint8Array | null> {
 	if (!request.body) return new Uint8Array(0);
 	const chunks: Uint8Array[] = [];
 	let length = 0;
@@ -124,7 +114,7 @@ async function readBody(request: Request): Promise<WriteBody> {
 		if (length > maxDiscardedBytes) break;
 		if (length <= maxRegistrationBytes) chunks.push(chunk);
 	}
-	if (length > maxRegistrationBytes) return "too large";
+	if (length > maxRegistrationBytes) return null;
 	return new Uint8Array(await new Blob(chunks as BlobPart[]).arrayBuffer());
 }
 

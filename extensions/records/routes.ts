@@ -126,8 +126,7 @@ export function recordsRoutes(catalogue: Catalogue): OtherRoute[] {
 		return jsonReply(value, question.ifNoneMatch, geoJsonType);
 	}
 
-	const bound = "64 searches at once, one after the other, in short turns";
-	return [{ name: "records", bound, matches: (path) => recordsPath.test(path), answer }];
+	return [{ name: "records", matches: (path) => recordsPath.test(path), answer }];
 }
 
 /** `GET /ogc`, `/ogc/api`, `/conformance`, `/collections` and `/collections/layers`; undefined for any other path. */

@@ -149,7 +149,6 @@ export class Catalogue {
 
 /** With a page for every path that nothing else answers. */
 export function catalogueRoutes(catalogue: Catalogue): OtherRoute[] {
-	const bound = "a file, or one page rendered from entries in memory";
 	const answer = (question: Question) => {
 		const { path, basePath } = question;
 		const route = parsePage(path, basePath);
@@ -157,7 +156,7 @@ export function catalogueRoutes(catalogue: Catalogue): OtherRoute[] {
 		return route ? catalogue.answer(route, question) : answerNoPage(path, basePath);
 	};
 	return [
-		{ name: "page", bound, matches: (path) => parsePage(path, "") !== null, answer },
-		{ name: "page", bound, isFallback: true, matches: (path) => path.startsWith("/"), answer },
+		{ name: "page", matches: (path) => parsePage(path, "") !== null, answer },
+		{ name: "page", isFallback: true, matches: (path) => path.startsWith("/"), answer },
 	];
 }

@@ -1,6 +1,6 @@
 import * as assert from "uvu/assert";
-import { answerFailure, answerPlain, routeOf } from "../../api/app.ts";
-import { refuseRead } from "../../api/reply.ts";
+import { answer, answerFailure, type Engine, routeOf } from "../../api/app.ts";
+import { type Reply, refuseRead } from "../../api/reply.ts";
 import { targetNames } from "../../registry/targets/table.ts";
 import { parsePage } from "../../site/http/pages.ts";
 import { textOf } from "../helpers/handlers.ts";
@@ -111,7 +111,7 @@ test("the catalogue has files of plain names only, and the slash of its folders"
 	])
 		assert.is(page(odd), "404.html", odd);
 	const matches = (path: string) => path === "/en/";
-	const other = { name: "page", bound: "", matches, answer: () => refuseRead(404) };
+	const other = { name: "page", matches, answer: () => refuseRead(404) };
 	const last = { ...other, isFallback: true, matches: () => true };
 	const kindOf = (method: string, target: string, basePath = "") => {
 		const route = routeOf(method, target, { ...settings, basePath }, [other, last]);
@@ -126,7 +126,7 @@ test("the catalogue has files of plain names only, and the slash of its folders"
 
 test("readyz is 503 with the reason in one line", () => {
 	const reason = "the files\nare behind ".concat("x".repeat(5_000));
-	const behind = answerPlain({ kind: "readyz" }, { readiness: () => reason });
+	const behind = answer({ kind: "readyz" }, "", { context: { readiness: () => reason } } as Engine) as Reply;
 	assert.is(behind.status, 503);
 	assert.match(textOf(behind), /^the files are behind x+\n$/);
 	assert.ok(behind.body.length <= 501);

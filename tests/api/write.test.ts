@@ -1,5 +1,7 @@
 import * as assert from "uvu/assert";
+import { refuseWrite } from "../../api/reply.ts";
 import { parseSenders } from "../../api/senders.ts";
+import { tooLarge } from "../../api/write.ts";
 import { unpackDraft } from "../../registry/draft.ts";
 import { hashes } from "../../store/hashes.ts";
 import { StoreBusy } from "../../store/store.ts";
@@ -193,7 +195,7 @@ test("a write that its head or its size shows to be wrong costs no hash", async 
 	];
 	for (const part of wrong)
 		assert.equal(await costOf({ ...write, ...part }, handlers), [401, []], JSON.stringify(part).slice(0, 80));
-	assert.equal(await costOf({ ...write, body: "too large" }, handlers), [413, []]);
+	assert.equal(await costOf({ ...write, body: refuseWrite(tooLarge) }, handlers), [413, []]);
 	assert.equal(await costOf({ ...write, length: 65_537, signature: "" }, handlers), [413, []]);
 	assert.equal(handlers.store.commits, []);
 });

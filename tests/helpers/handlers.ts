@@ -1,12 +1,11 @@
 import * as assert from "uvu/assert";
-import { answerFailure, answerPlain, routeOf } from "../../api/app.ts";
+import { answer, answerFailure, routeOf } from "../../api/app.ts";
 import { readServing, Variables } from "../../api/configuration.ts";
 import type { Client, Context } from "../../api/context.ts";
 import { clientOf } from "../../api/node/address.ts";
-import { answerRead } from "../../api/read.ts";
-import type { Reply } from "../../api/reply.ts";
+import { type Reply, refuseWrite } from "../../api/reply.ts";
 import { parseSenders } from "../../api/senders.ts";
-import { answerWrite, type WriteBody, type Write as WriteHead, writeHeaders } from "../../api/write.ts";
+import { answerWrite, tooLarge, type Write as WriteHead, writeHeaders } from "../../api/write.ts";
 import { drawingRank, middleRank } from "../../registry/description.ts";
 import { judgeChange, namesOf } from "../../registry/judge.ts";
 import { maxRegistrationBytes } from "../../registry/registration.ts";
@@ -67,7 +66,7 @@ export const tiles = JSON.stringify({
 });
 
 export function clientAt(address: string): Client {
-	return clientOf({ socket: { remoteAddress: address }, headers: {} } as never, []).shares;
+	return clientOf({ socket: { remoteAddress: address }, headers: {} } as never, () => false).shares;
 }
 
 export interface Write {
@@ -104,10 +103,17 @@ export abstract class Requests {
 
 	async get(target: string, ifNoneMatch: string | null = null, method = "GET"): Promise<Reply> {
 		const route = routeOf(method, target, this.context.settings);
-		if (route.kind === "other" || route.kind === "write" || route.kind === "status")
-			throw new Error(`${method} ${target} is a page, or answered later`);
-		if (!("items" in route)) return answerPlain(route, this.context);
-		return answerRead(route, ifNoneMatch, this.file);
+		const notAsked = () => {
+			throw new Error(`${method} ${target} is a page or a write`);
+		};
+		return answer(route, this.context.settings.basePath, {
+			context: this.context,
+			file: this.file,
+			ifNoneMatch,
+			write: notAsked,
+			client: () => [],
+			question: notAsked,
+		});
 	}
 }
 
@@ -186,7 +192,7 @@ export class Handlers extends Requests {
 	}
 }
 
-export type HandledWrite = WriteHead & { body: WriteBody };
+export type HandledWrite = WriteHead & { body: Uint8Array | Reply };
 
 function writtenOf(reply: Reply): Response {
 	assertFrench(new TextDecoder().decode(reply.bodyIn?.("fr")));
@@ -213,7 +219,7 @@ export async function signedWrite(write: Write, now: number): Promise<HandledWri
 		address: null,
 		...writeHeaders((name) => texts.get(name)),
 		length: null,
-		body: bytes.length > maxRegistrationBytes ? "too large" : bytes,
+		body: bytes.length > maxRegistrationBytes ? refuseWrite(tooLarge) : bytes,
 	};
 }
 

@@ -1,7 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
-import { answerPlain } from "../../../api/app.ts";
 import { createDisk } from "../../../api/service/data-dir.ts";
 import { Local, textOf } from "../../helpers/local.ts";
 import { freshSuite } from "../../helpers/world.ts";
@@ -12,8 +11,8 @@ const test = freshSuite("readyz", async (use) => {
 	return { local };
 });
 
-function ready(local: Local): string {
-	const reply = answerPlain({ kind: "readyz" }, local.context);
+async function ready(local: Local): Promise<string> {
+	const reply = await local.get("/readyz");
 	return `${reply.status} ${textOf(reply)}`;
 }
 
@@ -26,10 +25,10 @@ for (const [name, text] of [
 		assert.is((await local.put("a")).status, 201);
 		await writeFile(path, text);
 		assert.is((await local.put("b")).status, 503);
-		assert.is(ready(local), "503 the repository is damaged\n");
+		assert.is(await ready(local), "503 the repository is damaged\n");
 		await local.restart();
 		assert.ok(local.warnings.some((warning) => warning.startsWith(`${path}: was damaged`)));
-		assert.is(ready(local), "200 ok\n");
+		assert.is(await ready(local), "200 ok\n");
 		assert.is((await local.get("/v0.9/doc/en/a")).status, 200);
 		assert.is((await local.put("b")).status, 201);
 	});
@@ -38,12 +37,12 @@ for (const [name, text] of [
 test("a disk that is nearly full is named before it is full, and writes go on", async ({ local }) => {
 	local.freeBytes = 3_500_000;
 	await local.lookAtDisk();
-	assert.is(ready(local), "503 only 3 MB are left on the disk of DATA_DIR, and 64 MB should be\n");
+	assert.is(await ready(local), "503 only 3 MB are left on the disk of DATA_DIR, and 64 MB should be\n");
 	assert.is((await local.put("a")).status, 201);
 	assert.is((await local.get("/healthz")).status, 200);
 	local.freeBytes = 1 << 30;
 	await local.lookAtDisk();
-	assert.is(ready(local), "200 ok\n");
+	assert.is(await ready(local), "200 ok\n");
 });
 
 test("a disk that has become read-only is named before anybody writes", async () => {
@@ -64,10 +63,10 @@ test("a disk that has become read-only is named before anybody writes", async ()
 
 test("a senders file that cannot be read is named; reads and writes go on", async ({ local }) => {
 	local.sendersProblem = "the senders file cannot be read: EACCES; the senders stay as they were";
-	assert.is(ready(local), `503 ${local.sendersProblem}\n`);
+	assert.is(await ready(local), `503 ${local.sendersProblem}\n`);
 	assert.is((await local.put("a")).status, 201);
 	local.sendersProblem = null;
-	assert.is(ready(local), "200 ok\n");
+	assert.is(await ready(local), "200 ok\n");
 });
 
 test.run();
