@@ -64,8 +64,8 @@ export function agreementOf(before: LangDescription, after: LangDescription): Ag
 
 function compare(before: LayerDescription, after: LayerDescription): Comparison {
 	if ("renderer" in before && "renderer" in after) return compareFeatures(before, after);
-	if ("renderer" in before || "renderer" in after) return { sure: null, rows: [], names: [] };
-	return compareNamed(before, after);
+	if ("layers" in before && "layers" in after) return compareNamed(before, after);
+	return { sure: null, rows: [], names: [] };
 }
 
 function compareFeatures(before: FeatureDescription, after: FeatureDescription): Comparison {
@@ -98,8 +98,7 @@ function compareNamed(before: NamedDescription, after: NamedDescription): Compar
 /** Folder and service on an ArcGIS server, else the whole path. */
 function pathOf({ service_url }: LayerDescription): string {
 	const { pathname } = new URL(service_url);
-	const [, path = pathname] = /\/services\/(.*?\/(?:Map|Feature)Server)(?=\/|$)/i.exec(pathname) ?? [];
-	return path;
+	return /\/services\/(.*?\/(?:Map|Feature)Server)(?=\/|$)/i.exec(pathname)?.[1] ?? pathname;
 }
 
 /** Whether name or title agree too: in these the layers of a series differ. */
@@ -123,16 +122,14 @@ function sureOfFeatures(
 function sureOfNamed(rows: readonly Evidence[], isSameName: boolean): Agreement["sure"] {
 	// Many layers may have the same title and lie in the same place.
 	const isTelling = isSameName || agrees(rows, "abstract") || agrees(rows, "keywords");
-	const isSame = isTelling && rows.every((row) => row.agrees);
-	if (agrees(rows, "title") && rows.length > 1) return isSame ? "same" : "perhaps";
-	if (agrees(rows, "title") && isSameName) return "perhaps";
-	const abstract = rows.find(({ trait }) => trait === "abstract");
-	const isLong = abstract?.agrees === true && abstract.before.length >= minAbstractLength;
-	return isLong && agrees(rows, "place") ? "perhaps" : null;
+	if (agrees(rows, "title") && (isSameName || rows.length > 1))
+		return isTelling && rows.length > 1 && rows.every((row) => row.agrees) ? "same" : "perhaps";
+	const abstract = agrees(rows, "abstract")?.before ?? "";
+	return abstract.length >= minAbstractLength && agrees(rows, "place") ? "perhaps" : null;
 }
 
-function agrees(rows: readonly Evidence[], trait: Trait): boolean {
-	return rows.some((row) => row.trait === trait && row.agrees);
+function agrees(rows: readonly Evidence[], trait: Trait): Evidence | undefined {
+	return rows.find((row) => row.trait === trait && row.agrees);
 }
 
 function rowOf(
@@ -145,10 +142,9 @@ function rowOf(
 }
 
 function fieldsRow(fields: string[], fieldsAfter: string[]): Evidence[] {
-	const changes = [
-		...fields.filter((field) => !fieldsAfter.includes(field)).map((field) => `-${field}`),
-		...fieldsAfter.filter((field) => !fields.includes(field)).map((field) => `+${field}`),
-	];
+	const onlyIn = (all: string[], others: string[], sign: string) =>
+		all.filter((field) => !others.includes(field)).map((field) => sign + field);
+	const changes = [...onlyIn(fields, fieldsAfter, "-"), ...onlyIn(fieldsAfter, fields, "+")];
 	const text = [fieldsAfter.length, changes.join(", ")].filter(Boolean).join(": ");
 	return rowOf("fields", `${fields.length}`, text, changes.length === 0);
 }
@@ -175,9 +171,7 @@ const maxHintFactor = 2;
 
 function hasSameScales(before: LayerDescription, after: LayerDescription): boolean {
 	return (["min_scale", "max_scale"] as const).every((name) => {
-		const { [name]: scale = 0 } = before;
-		const { [name]: scaleAfter = 0 } = after;
-		const [smaller, larger] = [Math.min(scale, scaleAfter), Math.max(scale, scaleAfter)];
+		const [smaller = 0, larger = 0] = [before[name] ?? 0, after[name] ?? 0].sort((a, b) => a - b);
 		return smaller === larger || (smaller > 0 && larger / smaller < maxHintFactor);
 	});
 }
@@ -196,14 +190,14 @@ function countRow(before: number | null, after: number | null): Evidence[] {
 	return rowOf("count", `${before}`, `${after}`, isNear);
 }
 
-function placeRow(before: LayerDescription, after: LayerDescription): Evidence[] {
+function placeRow(before: LangDescription, after: LangDescription): Evidence[] {
 	const overlap = overlapOf(before, after);
 	if (overlap === null) return [];
 	return rowOf("place", before.bounds?.join(", "), after.bounds?.join(", "), overlap >= minOverlap);
 }
 
 /** The intersection of two rectangles as a share of their union; null if one of them is not known. */
-function overlapOf(before: LayerDescription, after: LayerDescription): number | null {
+function overlapOf(before: LangDescription, after: LangDescription): number | null {
 	if (!before.bounds || !after.bounds) return null;
 	const [first, second] = [widened(before.bounds), widened(after.bounds)];
 	const both = getArea(getIntersection(first, second));

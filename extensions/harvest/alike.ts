@@ -7,8 +7,8 @@ import { addressBelow, type Document } from "../../site/service/arcgis.ts";
 import type { Capabilities } from "../../site/service/capabilities.ts";
 import { numberOf, textOf, wordOf } from "../../site/service/decode.ts";
 import { type Agreement, agreementOf, hasItsName } from "./agreement.ts";
-import { askLayer, askLayers, askList } from "./arcgis/answers.ts";
-import { askAllLayers, describeLayer, sketchLayer } from "./arcgis/feature-layer.ts";
+import { askDocument, askLayer, askLayers, askList, objectsIn } from "./arcgis/answers.ts";
+import { describeLayer, sketchLayer } from "./arcgis/feature-layer.ts";
 import { Trouble } from "./ask.ts";
 import { type Described, orNull, quote } from "./finding.ts";
 import { type Clients, describeLayers } from "./wms/read-capabilities.ts";
@@ -38,9 +38,8 @@ export async function findAlike(
 
 async function findInArcgis(before: FeatureDescription, address: string, clients: Clients): Promise<Alike[]> {
 	const describeAll = async (layers: readonly Document[]): Promise<Alike[]> => {
-		if (layers.length > maxAlike) return [];
 		const alike: Alike[] = [];
-		for (const id of layers.flatMap((layer) => numberOf(layer.id) ?? [])) {
+		for (const id of layers.length > maxAlike ? [] : layers.flatMap((layer) => numberOf(layer.id) ?? [])) {
 			const service_url = addressBelow(address, `/../${id}`);
 			alike.push(...alikeAt(before, service_url, await orNull(describeLayer(service_url, clients))));
 		}
@@ -56,7 +55,8 @@ async function findInArcgis(before: FeatureDescription, address: string, clients
 	if (alike.length > 0 || namesakes.length > maxAlike) return alike;
 	// A renamed layer can be identified only by its document.
 	const isAlike = (layer: Document) => agreementOf(before, sketchLayer(address, layer)).sure !== null;
-	return describeAll((await askAllLayers(address, clients.ask)).filter(isNew).filter(isAlike));
+	const all = await orNull(askDocument(address, clients.ask, "/../layers"));
+	return describeAll(objectsIn(all?.layers).filter(isNew).filter(isAlike));
 }
 
 async function findInWms(before: NamedDescription, address: string, { read }: Clients): Promise<Alike[]> {

@@ -140,5 +140,5 @@ async function askOnce(fetch: GuardedFetch, ...[address, signal, take]: Paramete
 
 /** An abort ends the wait early without an error; the caller checks the signal itself. */
 async function pause(ms: number, signal?: AbortSignal): Promise<void> {
-	await setTimeout(ms, undefined, signal ? { signal } : {}).catch(() => {});
+	await setTimeout(ms, undefined, { signal }).catch(() => undefined);
 }

@@ -9,11 +9,10 @@ import {
 	findLayer,
 	isUnreadable,
 	legendFormatsOf,
-	type OgcService,
 } from "../../site/service/capabilities.ts";
 import { askLayer, askService, objectsIn } from "./arcgis/answers.ts";
 import { fieldsOf } from "./arcgis/feature-layer.ts";
-import { type Ask, Trouble } from "./ask.ts";
+import { Trouble } from "./ask.ts";
 import {
 	checkEntries,
 	type Finding,
@@ -23,7 +22,7 @@ import {
 	type Service,
 	serviceOf,
 } from "./finding.ts";
-import type { Clients, ReadCapabilities } from "./wms/read-capabilities.ts";
+import type { Clients } from "./wms/read-capabilities.ts";
 
 /** @param state `well`: only to be known */
 type Wrong = [member: string, what: Cause, state?: "well"];
@@ -31,14 +30,12 @@ type Wrong = [member: string, what: Cause, state?: "well"];
 const maxMissing = 10;
 
 /** Checks a registration against the services of both languages. Never rejects: a service that fails is a finding. */
-export async function checkLayer(
-	registration: Registration,
-	{ ask, read }: Pick<Clients, "ask" | "read">,
-): Promise<Finding[]> {
+export async function checkLayer(registration: Registration, clients: Clients): Promise<Finding[]> {
 	const findings: Finding[] = [];
 	for (const lang of langs) {
 		const service = serviceOf(registration, lang);
-		const result = await orTrouble(checkService(service, ask, read));
+		const check = service.type === "esriFeature" ? checkFeature : service.ogc ? checkOgc : checkArcgis;
+		const result = await orTrouble(check(service, clients));
 		if (result instanceof Trouble) findings.push(findingOf(service, result));
 		else
 			for (const [member, what, state = "wrong"] of result)
@@ -47,22 +44,16 @@ export async function checkLayer(
 	return findings;
 }
 
-async function checkService(service: Service, ask: Ask, read: ReadCapabilities): Promise<Wrong[]> {
-	if (service.type === "esriFeature") return checkFeature(service, ask);
-	return service.ogc ? checkOgc(service, service.ogc, read) : checkArcgis(service, ask);
-}
-
-async function checkFeature({ entry, address }: Service, ask: Ask): Promise<Wrong[]> {
-	const layer = await askLayer(address, ask);
+async function checkFeature({ entry, address }: Service, { ask }: Clients): Promise<Wrong[]> {
+	const fields = fieldsOf(await askLayer(address, ask));
 	const field = "display_field" in entry ? entry.display_field : undefined;
-	const fields = fieldsOf(layer);
 	const isMissing = field && fields.length > 0 && !fieldNamed(field, fields);
 	return isMissing ? [["display_field", causeOf("no-field", quote(field))]] : [];
 }
 
-async function checkOgc(service: Service, ogc: OgcService, read: ReadCapabilities): Promise<Wrong[]> {
-	const { entry, address, names, isWhole } = service;
-	const capabilities = await read(ogc, address, names);
+async function checkOgc(service: Service, { read }: Clients): Promise<Wrong[]> {
+	const { entry, ogc, address, names, isWhole } = service;
+	const capabilities = await read(ogc ?? "WMS", address, names);
 	const { layers, others, count } = capabilities;
 	if (isWhole) checkEntries([...layers.keys(), ...others.keys()]);
 	const isNode = "service_type" in entry;
@@ -105,24 +96,19 @@ function typeNotes(
 	const allLegends = [...new Set([...legendFormatsOf(layer), ...legendFormats])];
 	const wrong: Wrong[] = [];
 	if (infoType && !layer.queryable) wrong.push(["feature_info_type", causeOf("no-query", quote(name))]);
-	else if (infoType && !offers(featureInfoFormats, infoType))
-		wrong.push(["feature_info_type", notOffered(infoType, featureInfoFormats)]);
+	else wrong.push(...notOffered("feature_info_type", infoType, featureInfoFormats));
 	// A service whose capabilities name no legend may still have one, so that is not wrong.
-	if (legendType && allLegends.length > 0 && !offers(allLegends, legendType))
-		wrong.push(["legend_format", notOffered(legendType, allLegends)]);
+	if (allLegends.length > 0) wrong.push(...notOffered("legend_format", legendType, allLegends));
 	return wrong;
 }
 
-function notOffered(type: string, formats: readonly string[]): Cause {
-	return causeOf("no-format", type, quote(formats.join(", ")));
-}
-
-function offers(formats: readonly string[], type: string): boolean {
+function notOffered(member: string, type: string | undefined, formats: readonly string[]): Wrong[] {
 	const essence = (text: string) => text.split(";")[0]?.trim().toLowerCase();
-	return formats.some((format) => essence(format) === essence(type));
+	const isOffered = !type || formats.some((format) => essence(format) === essence(type));
+	return isOffered ? [] : [[member, causeOf("no-format", type, quote(formats.join(", ")))]];
 }
 
-async function checkArcgis({ type, address, listed, isWhole }: Service, ask: Ask): Promise<Wrong[]> {
+async function checkArcgis({ type, address, listed, isWhole }: Service, { ask }: Clients): Promise<Wrong[]> {
 	const document = await askService(address, type, ask);
 	if (isWhole) checkEntries(leavesOf(document));
 	const [layers, tables] = [objectsIn(document.layers), objectsIn(document.tables)];

@@ -98,8 +98,7 @@ const maxEntries = 1000;
 /** @throws {Trouble} */
 export function checkEntries(entries: readonly unknown[]): void {
 	if (entries.length === 0) throw new Trouble("wrong", causeOf("no-layers"));
-	if (entries.length <= maxEntries) return;
-	throw new Trouble("wrong", causeOf("many-layers", maxEntries));
+	if (entries.length > maxEntries) throw new Trouble("wrong", causeOf("many-layers", maxEntries));
 }
 
 /** Address and layer names, as a text that can be compared. */
@@ -126,11 +125,9 @@ export async function eachService<T>(
 
 /** The worst of both languages; null if nothing is wrong. */
 export function resultOf(findings: readonly Finding[]): CheckResult | null {
-	const sick = sickStates.flatMap((state) => {
-		const finding = findings.find((other) => other.state === state);
-		return finding ? checkResult(state, finding.what) : [];
-	});
-	return sick[0] ?? null;
+	const rankOf = ({ state }: { state: SickState }) => sickStates.indexOf(state);
+	const [worst] = findings.filter(isSick).sort((a, b) => rankOf(a) - rankOf(b));
+	return worst ? checkResult(worst.state, worst.what) : null;
 }
 
 export interface Harvested {

@@ -2,7 +2,7 @@ import { isBlockedOn } from "../../registry/addresses.ts";
 import { currentDescription, type Description, type LangDescription } from "../../registry/description.ts";
 import { type Cause, causeOf } from "../../registry/health.ts";
 import { harvestedLangs, type Registration } from "../../registry/registration.ts";
-import { langs } from "../../registry/smallkey.ts";
+import { type Lang, langs } from "../../registry/smallkey.ts";
 import { layerAddress } from "../../registry/targets/facts.ts";
 import { findLayer } from "../../site/service/capabilities.ts";
 import { checkSameLayer, withSiblings } from "./alike.ts";
@@ -77,8 +77,8 @@ export async function watchLayer(
 	const findings = await Promise.all(
 		checked.map((finding) => orDrawn(serviceOf(registration, finding.lang), finding, clients)),
 	);
-	const sick = new Set(findings.filter(isSick).map(({ lang }) => lang));
-	const well = langs.filter((lang) => !sick.has(lang)).map((lang) => serviceOf(registration, lang));
+	const isWell = (lang: Lang) => findings.every((finding) => finding.lang !== lang || !isSick(finding));
+	const well = langs.filter(isWell).map((lang) => serviceOf(registration, lang));
 	const looks = await eachService(well, (service) =>
 		orTrouble(look(service, currentDescription(registration, before, service.lang), clients)),
 	);
@@ -86,9 +86,10 @@ export async function watchLayer(
 		if (notes instanceof Trouble) findings.push(findingOf(service, notes));
 		else findings.push(...notes.map((what) => findingOf(service, { state: "well", what })));
 	}
-	const blocked = well.filter(({ address }) => site !== null && isBlockedOn(site, address));
-	const trouble = { state: "blocked", what: causeOf("not-secure") } as const;
-	return [...findings, ...blocked.map((service) => findingOf(service, trouble))];
+	const blocked = { state: "blocked", what: causeOf("not-secure") } as const;
+	for (const service of well)
+		if (site !== null && isBlockedOn(site, service.address)) findings.push(findingOf(service, blocked));
+	return findings;
 }
 
 /** @returns what could not be seen of a layer that is well @throws {Trouble} */
@@ -98,11 +99,9 @@ async function look(service: Service, before: LangDescription | null, clients: C
 	const isFeature = type === "esriFeature";
 	// A whole service has no layer that could be another one.
 	if (before && !("entries" in before)) {
-		const now = await orNull<LangDescription>(
-			isFeature
-				? askLayer(address, ask).then((layer) => sketchLayer(address, layer))
-				: describe(service, clients).then(({ description }) => description),
-		);
+		const layer = isFeature ? await orNull(askLayer(address, ask)) : null;
+		const described = isFeature ? null : await orNull(describe(service, clients));
+		const now = layer ? sketchLayer(address, layer) : described?.description;
 		if (now) await checkSameLayer(before, now, clients);
 	}
 	const [id, second] = type === "esriFeatureServer" ? listed : [];

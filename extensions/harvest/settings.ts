@@ -4,20 +4,14 @@ import type { Configuration } from "../../api/service/settings.ts";
 export type HarvestSettings = ReturnType<typeof readHarvest>;
 
 export function readHarvest(variables: Variables) {
-	return {
-		harvest: {
-			on: variables.flag("HARVEST", true),
-			repair: variables.flag("REPAIR", true),
-			every: variables.span("HARVEST_EVERY", "7d"),
-		},
-		notify: readNotify(variables),
+	const harvest = {
+		on: variables.flag("HARVEST", true),
+		repair: variables.flag("REPAIR", true),
+		every: variables.span("HARVEST_EVERY", "7d"),
 	};
-}
-
-function readNotify(variables: Variables): { url: string; secret: string } | null {
 	const [url, secret] = [variables.address("NOTIFY_URL"), variables.text("NOTIFY_SECRET", "")];
 	if (url !== "" && secret === "") variables.problems.push("NOTIFY_SECRET: is needed with NOTIFY_URL");
-	return url === "" ? null : { url, secret };
+	return { harvest, notify: url === "" ? null : { url, secret } };
 }
 
 /** Without secrets, for a process that parses untrusted answers. */

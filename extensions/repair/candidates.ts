@@ -33,25 +33,23 @@ const maxAddresses = 5;
  */
 export function createCandidateSearch(clients: SearchClients) {
 	const { ask, fetch } = clients;
-	const targets = new Map<string, Promise<string[]>>();
+	const targets = new Map<string, ReturnType<typeof permanentTarget>>();
 
 	/** The cheapest first. */
 	async function* attempts({ registration, lang, before }: Subject) {
 		const { address, ogc } = serviceOf(registration, lang);
 		const number = ogc ? "" : numberIn(address);
 		// A redirect may lead to the service without the number of the layer.
-		const targetOf = async (from: string) =>
-			(await permanentTarget(from, !ogc, fetch)).map((target) =>
-				number && !numberIn(target) ? `${target.replace(/\/$/, "")}/${number}` : target,
-			);
+		const targetOf = async (from: string) => {
+			const target = await permanentTarget(from, !ogc, fetch);
+			return target && number && !numberIn(target) ? `${target.replace(/\/$/, "")}/${number}` : target;
+		};
 		const presence = await presenceOf(before, address, clients);
 		if (presence === "here") return;
-		yield ["redirect", await targetOf(address)] as const;
+		const target = await targetOf(address);
+		yield ["redirect", target === null ? [] : [target]] as const;
 		const secure = address.replace(/^http:/, "https:");
-		if (secure !== address) {
-			const [target = secure] = await targetOf(secure);
-			yield ["https", [target]] as const;
-		}
+		if (secure !== address) yield ["https", [(await targetOf(secure)) ?? secure]] as const;
 		if (presence !== "unknown") yield ["service", [address]] as const;
 		if (presence !== "gone" && presence !== "withdrawn") return;
 		const { same, similar } = await otherServices(before, address, ask);
@@ -90,7 +88,7 @@ export function createCandidateSearch(clients: SearchClients) {
 			for await (const [by, addresses] of attempts(subject)) {
 				const matches: Candidate[] = [];
 				const left = addresses.filter((address) => !requested.has(address)).slice(0, maxAddresses);
-				for (const address of left.flatMap(withSecure)) {
+				for (const address of left.flatMap((address) => [address.replace(/^http:/, "https:"), address])) {
 					if (requested.has(address)) continue;
 					requested.add(address);
 					const alike = (await findAt(subject, address)).filter(isRight);
@@ -111,8 +109,8 @@ export function createCandidateSearch(clients: SearchClients) {
 			const [, service = address, number = ""] = (isFeature && /^(.*?)(\/\d+\/?)$/.exec(address)) || [];
 			const target = targets.get(service) ?? permanentTarget(service, isFeature, fetch, "HEAD");
 			targets.set(service, target);
-			const [moved] = await target;
-			if (moved === undefined) return null;
+			const moved = await target;
+			if (moved === null) return null;
 			const [match] = await sameAt(subject, `${moved}${number}`);
 			return match && isSame(match) ? { ...match, isTarget: true } : null;
 		},
@@ -127,10 +125,6 @@ export function createCandidateSearch(clients: SearchClients) {
 	};
 }
 
-function withSecure(address: string): string[] {
-	return [...new Set([address.replace(/^http:/, "https:"), address])];
-}
-
 function namesOf(description: LangDescription): string {
 	const names =
 		"renderer" in description ? [description.name] : "layers" in description ? description.layers : [];
@@ -140,9 +134,12 @@ function namesOf(description: LangDescription): string {
 /** A service in a folder that was there before may be another one of the same name. */
 function isInKnownFolder({ service_url, folders }: LangDescription, address: string): boolean {
 	const [before, after] = [arcgisPlaceOf(service_url), arcgisPlaceOf(address)];
-	const pathOf = (catalogue: string) => catalogue.replace(/^https?:/, "");
-	if (!before || !after || pathOf(before.catalogue) !== pathOf(after.catalogue)) return false;
+	if (!before || !after || withoutScheme(before.catalogue) !== withoutScheme(after.catalogue)) return false;
 	return after.folder === "" || !knowsAll(folders) || folders.includes(after.folder);
+}
+
+function withoutScheme(address: string): string {
+	return address.replace(/^https?:/, "");
 }
 
 function isSame({ agreement }: Alike): boolean {
@@ -160,12 +157,11 @@ function best(candidates: readonly Candidate[]): Candidate | null {
 	const maxWeight = Math.max(...candidates.map(weightOf));
 	const top = new Map<string, Candidate>();
 	for (const candidate of candidates.filter((candidate) => weightOf(candidate) === maxWeight)) {
-		const place = `${candidate.service_url.replace(/^https?:/, "")} ${candidate.layer ?? ""}`;
-		const other = top.get(place);
-		if (!other?.service_url.startsWith("https:")) top.set(place, candidate);
+		const place = `${withoutScheme(candidate.service_url)} ${candidate.layer ?? ""}`;
+		if (!top.get(place)?.service_url.startsWith("https:")) top.set(place, candidate);
 	}
-	const [match = null] = top.values();
-	return top.size === 1 ? match : null;
+	const [match = null, second] = top.values();
+	return second ? null : match;
 }
 
 export function withEntry(

@@ -76,7 +76,7 @@ const permanent = new Set([301, 308]);
 /** Parameters of the request itself are not registered. */
 const ownParameters = /^(?:f|service|request|version|token)$/i;
 
-/** Empty if there is no redirect, or one of them is temporary. */
+/** Null if there is no redirect, or one of them is temporary. */
 export async function permanentTarget(address: string, isArcgis: boolean, fetch: Fetch, method = "GET") {
 	let url = new URL(address);
 	const query = isArcgis ? { f: "json" } : { SERVICE: "WMS", REQUEST: "GetCapabilities" };
@@ -84,13 +84,13 @@ export async function permanentTarget(address: string, isArcgis: boolean, fetch:
 	for (let hops = 0; hops <= maxHops; hops += 1) {
 		const answer = await fetch(url, { redirect: "manual", method }).catch(() => null);
 		await answer?.body?.cancel();
-		if (!answer) return [];
-		if (answer.status < 300 || answer.status > 399) return hops === 0 ? [] : [plainAddress(url, isArcgis)];
+		if (!answer) return null;
+		if (answer.status < 300 || answer.status > 399) return hops === 0 ? null : plainAddress(url, isArcgis);
 		const location = answer.headers.get("Location") ?? "";
-		if (!permanent.has(answer.status) || location === "" || !URL.canParse(location, url)) return [];
+		if (!permanent.has(answer.status) || location === "" || !URL.canParse(location, url)) return null;
 		url = new URL(location, url);
 	}
-	return [];
+	return null;
 }
 
 /** Without the identifier of a session; an address of ArcGIS needs no query. */

@@ -4,9 +4,8 @@ import { canonicalText } from "../../registry/registration.ts";
 import { descriptionPath, type Lang, langs, layerPath } from "../../registry/smallkey.ts";
 import { textsByLang } from "../../registry/texts/filled.ts";
 import { code, groupBy, plain, shortened } from "../../registry/untrusted-text.ts";
-import { type Edit, repairBranch } from "../../store/store.ts";
+import { repairBranch } from "../../store/store.ts";
 import { placeOf } from "../harvest/finding.ts";
-import type { Candidate } from "./candidates.ts";
 import { type Proposal, subjectOf } from "./proposal-branches.ts";
 import type { Repair } from "./repair.ts";
 
@@ -51,10 +50,13 @@ export function proposalsOf(repairs: readonly Repair[], declined: ReadonlySet<st
 			smallkeys,
 			sure,
 			subject: subjectOf(smallkeys, sure),
-			text: evidenceIn("en", cut),
+			text: evidenceIn("en", (text) => plain(shortened(text, maxTextLength))),
 			markdown: langs.map((lang) => evidenceIn(lang, code)).join("\n---\n\n"),
 			evidence: sorted.map(evidenceOf),
-			edits: sorted.flatMap(editsOf),
+			edits: sorted.flatMap(({ layer: { smallkey }, registration, description }) => [
+				{ path: layerPath(smallkey), text: canonicalText(registration) },
+				{ path: descriptionPath(smallkey), text: descriptionText(description) },
+			]),
 		};
 	});
 	return proposals.sort((a, b) => (a.branch < b.branch ? -1 : 1));
@@ -69,13 +71,6 @@ function groupOf({ layer, registration, langs, sure }: Repair): string {
 		return before === after ? [from, to].map((address) => address.replace(/\/\d+\/?$/, "")) : [before, after];
 	});
 	return JSON.stringify(ways.length > 1 && `${ways[0]}` === `${ways[1]}` ? ways.slice(1) : ways);
-}
-
-function editsOf({ layer: { smallkey }, registration, description }: Repair): Edit[] {
-	return [
-		{ path: layerPath(smallkey), text: canonicalText(registration) },
-		{ path: descriptionPath(smallkey), text: descriptionText(description) },
-	];
 }
 
 /** Places and traits. The number of features changes daily, and would bring a declined proposal back. */
@@ -96,40 +91,28 @@ type Write = (text: string) => string;
 
 const maxTextLength = 200;
 
-function cut(text: string): string {
-	return plain(shortened(text, maxTextLength));
-}
-
 function repairText({ layer, langs: repaired }: Repair, lang: Lang, write: Write): string {
 	const texts = repairTexts[lang];
+	const cell = (text: string) => (text === "" ? "" : write(text));
 	const lines = [`${texts.layer} ${write(layer.smallkey)}`, ""];
 	// Languages with the same service share their candidate.
-	for (const candidate of new Set(repaired.map((item) => item.candidate))) {
-		const sharing = repaired.filter((item) => item.candidate === candidate).map((item) => item.lang);
-		const registered = write(placeOf(layer.registration, sharing[0] as Lang));
-		lines.push(`${sharing.join(", ")}, ${texts.registered}: ${registered}`, "");
-		lines.push(...candidateLines(candidate, lang, write));
+	for (const [candidate, sharing] of groupBy(repaired, (item) => item.candidate)) {
+		const { service_url, layer: name = "", isTarget, agreement } = candidate;
+		const sharingLangs = sharing.map((item) => item.lang);
+		const registered = write(placeOf(layer.registration, sharingLangs[0] as Lang));
+		const place = write(`${service_url} ${name}`.trim());
+		lines.push(
+			`${sharingLangs.join(", ")}, ${texts.registered}: ${registered}`,
+			"",
+			`${texts[agreement.sure ?? "perhaps"]}: ${place}${isTarget ? ` (${texts.redirect})` : ""}`,
+			"",
+			`| | ${texts.before} | ${texts.now} | ${texts.agrees} |`,
+			"|---|---|---|---|",
+			...agreement.rows.map(({ trait, before, after, agrees }) => {
+				return `| ${texts[trait]} | ${cell(before)} | ${cell(after)} | ${agrees ? texts.yes : `**${texts.no}**`} |`;
+			}),
+			"",
+		);
 	}
 	return lines.join("\n");
-}
-
-function candidateLines(
-	{ service_url, layer = "", isTarget, agreement }: Candidate,
-	lang: Lang,
-	write: Write,
-) {
-	const { rows, sure } = agreement;
-	const texts = repairTexts[lang];
-	const place = write(`${service_url} ${layer}`.trim());
-	const cell = (text: string) => (text === "" ? "" : write(text));
-	return [
-		`${texts[sure ?? "perhaps"]}: ${place}${isTarget ? ` (${texts.redirect})` : ""}`,
-		"",
-		`| | ${texts.before} | ${texts.now} | ${texts.agrees} |`,
-		"|---|---|---|---|",
-		...rows.map(({ trait, before, after, agrees }) => {
-			return `| ${texts[trait]} | ${cell(before)} | ${cell(after)} | ${agrees ? texts.yes : `**${texts.no}**`} |`;
-		}),
-		"",
-	];
 }

@@ -61,12 +61,8 @@ export function createRepairSearch(clients: SearchClients, registered: Iterable<
 	return async (layer: CheckedLayer, wasSick = true): Promise<{ isSick: boolean; repair: Repair | null }> => {
 		const { registration, description } = layer;
 		const findings = wasSick ? await watchLayer(registration, description, clients, null) : [];
-		const states = new Map(
-			findings
-				.filter(isSick)
-				.reverse()
-				.map(({ lang, state }) => [lang, state]),
-		);
+		const sick = findings.filter(isSick).reverse();
+		const states = new Map(sick.map(({ lang, state }) => [lang, state]));
 		const sickLangs = langs.filter((lang) => states.size === 0 || states.has(lang));
 		const services = sickLangs.map((lang) => serviceOf(registration, lang));
 		const results = await eachService(services, (service) =>
@@ -95,18 +91,17 @@ function ofOneLang(registration: Registration, repairs: LangRepair[]): LangRepai
 
 function repairOf(layer: CheckedLayer, repairs: LangRepair[]): Repair | null {
 	if (repairs.length === 0) return null;
-	const { registration, description } = layer;
-	const repair: Repair = {
+	let { registration, description } = layer;
+	for (const { lang, candidate } of repairs) {
+		registration = withEntry(registration, lang, candidate);
+		description = { ...description, [lang]: candidate.description };
+	}
+	const isSure = repairs.every(({ candidate }) => candidate.agreement.sure === "same");
+	return {
 		layer,
 		langs: repairs,
 		registration,
 		description: description ?? {},
-		sure: "same",
+		sure: isSure ? "same" : "perhaps",
 	};
-	for (const { lang, candidate } of repairs) {
-		repair.registration = withEntry(repair.registration, lang, candidate);
-		repair.description = { ...repair.description, [lang]: candidate.description };
-		if (candidate.agreement.sure === "perhaps") repair.sure = "perhaps";
-	}
-	return repair;
 }

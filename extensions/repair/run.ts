@@ -71,17 +71,12 @@ async function findRepairs({ layers, health, now, ...options }: RepairRun) {
 	const sick = layers.filter(({ smallkey }) => health.has(smallkey));
 	const healthy = layers.filter(({ smallkey }) => !health.has(smallkey));
 	const ordered = [...rotate(sick, now), ...rotate(healthy, now)];
-	const results = await pMap(
-		ordered,
-		async (layer) => {
-			const wasSick = health.has(layer.smallkey);
-			const { isSick, repair } = await find(layer, wasSick);
-			if (isSick) stillSick.add(layer.smallkey);
-			return repair;
-		},
-		{ concurrency: layersAtOnce },
-	);
-	const repairs = results.filter((repair) => repair !== null);
+	const findOne = async (layer: CheckedLayer) => {
+		const { isSick, repair } = await find(layer, health.has(layer.smallkey));
+		if (isSick) stillSick.add(layer.smallkey);
+		return repair ?? [];
+	};
+	const repairs = (await pMap(ordered, findOne, { concurrency: layersAtOnce })).flat();
 	return { checked: sick.length, repairs, stillSick };
 }
 
@@ -101,13 +96,12 @@ export async function runRepair(options: RepairRun) {
 	const current: OpenRepair[] = [];
 	for (const repair of kept)
 		if (!(await isStale(repository, repair.commit, repair.smallkeys, base))) current.push(repair);
-	const isKept = ({ evidence }: Proposal) =>
-		current.some((repair) => evidence.every((hash) => repair.evidence.includes(hash)));
 	let room = maxOpen - kept.length;
 	const proposed: Proposal[] = [];
-	for (const proposal of proposals.filter((proposal) => !isKept(proposal))) {
+	for (const proposal of proposals) {
+		const isKept = current.some(({ evidence }) => proposal.evidence.every((hash) => evidence.includes(hash)));
 		const before = kept.find(({ branch }) => branch === proposal.branch);
-		if (!before && room <= 0) continue;
+		if (isKept || (!before && room <= 0)) continue;
 		if (!before) room -= 1;
 		proposed.push(proposal);
 		await writeProposal(repository, base, proposal, before, now);
@@ -118,6 +112,6 @@ export async function runRepair(options: RepairRun) {
 /** The limit of requests must not stop the same layers every day. */
 function rotate(layers: readonly CheckedLayer[], now: Date): CheckedLayer[] {
 	const day = Math.floor(now.getTime() / 86_400_000);
-	const first = layers.length === 0 ? 0 : day % layers.length;
+	const first = day % (layers.length || 1);
 	return [...layers.slice(first), ...layers.slice(0, first)];
 }

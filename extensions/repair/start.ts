@@ -2,15 +2,20 @@ import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import type { RunningService, Started } from "../../api/service/extensions.ts";
-import { readHealth, servedRef } from "../../api/service/repository.ts";
-import type { Configuration } from "../../api/service/settings.ts";
+import { readAt, readHealth, servedRef } from "../../api/service/repository.ts";
+import { parseDescription } from "../../registry/description.ts";
 import { markRepairs, weekOf } from "../../registry/health.ts";
+import { parseRegistration } from "../../registry/registration.ts";
+import type { WaitingRepair } from "../../registry/schemas/answers.ts";
+import { descriptionPath, langs, layerPath } from "../../registry/smallkey.ts";
+import { agreementOf } from "../harvest/agreement.ts";
+import { placeOf } from "../harvest/finding.ts";
 import { commitHealth, type HealthOptions } from "../harvest/harvester/health-checks.ts";
 import type { HarvestService } from "../harvest/harvester/open.ts";
 import { systemTimers } from "../harvest/harvester/schedule.ts";
 import { childEnvironment, type HarvestSettings } from "../harvest/settings.ts";
+import { repairTexts } from "./proposal.ts";
 import { readOpen } from "./proposal-branches.ts";
-import { createReadRepairs } from "./waiting-repairs.ts";
 
 const firstMs = 600_000;
 const everyMs = 86_400_000;
@@ -73,12 +78,40 @@ export function startRepairs(
 	};
 }
 
-function searchProcess(configuration: Configuration) {
-	const env = childEnvironment(configuration);
-	const command = fileURLToPath(new URL("../../scripts/fragments.cjs", import.meta.url));
-	const limits = { timeout: maxSearchMs, maxBuffer: maxOutputBytes };
-	return (signal: AbortSignal) =>
-		promisify(execFile)(process.execPath, [command, "repair"], { env, signal, ...limits });
+async function readLayer(repository: string, commit: string, smallkey: string) {
+	const layer = await readAt(repository, commit, layerPath(smallkey));
+	const description = await readAt(repository, commit, descriptionPath(smallkey));
+	const { registration = null } = layer ? parseRegistration(layer, "stored") : {};
+	return { registration, description: description && parseDescription(description.toString("utf8")) };
+}
+
+/** The repair of a layer that waits, with its evidence; null if none waits. */
+export async function readRepair(repository: string, smallkey: string): Promise<WaitingRepair | null> {
+	const open = await readOpen(repository, servedRef);
+	const proposal = open.find(({ smallkeys }) => smallkeys.includes(smallkey));
+	if (!proposal) return null;
+	const { branch, commit, sure } = proposal;
+	const before = await readLayer(repository, `${commit}^`, smallkey);
+	const after = await readLayer(repository, commit, smallkey);
+	const repair: WaitingRepair = { branch, commit, sure, from: {}, to: {}, rows: [] };
+	const { registration, description } = before;
+	if (!registration || !after.registration) return repair;
+	for (const lang of langs) {
+		const [from, to] = [placeOf(registration, lang), placeOf(after.registration, lang)];
+		if (from === to) continue;
+		// Both languages of one place have one evidence.
+		const isShared = repair.rows.length > 0 && repair.from.en === from && repair.to.en === to;
+		repair.from[lang] = from;
+		repair.to[lang] = to;
+		const [earlier, later] = [description?.[lang], after.description?.[lang]];
+		if (!earlier || !later) continue;
+		for (const row of isShared ? repair.rows : []) row.langs.push(lang);
+		for (const { trait, ...row } of isShared ? [] : agreementOf(earlier, later).rows) {
+			const text = { en: repairTexts.en[trait], fr: repairTexts.fr[trait] };
+			repair.rows.push({ langs: [lang], code: trait, text, ...row });
+		}
+	}
+	return repair;
 }
 
 export type RepairingService = RunningService<HarvestSettings> & HarvestService;
@@ -87,8 +120,9 @@ export function startRepair(service: RepairingService): Started {
 	const { configuration, repository, store, log, notify } = service;
 	if (repository === null) return { close: () => undefined };
 	const { harvest } = configuration;
-	const readRepair = createReadRepairs(repository);
-	const search = searchProcess(configuration);
+	const env = childEnvironment(configuration);
+	const command = fileURLToPath(new URL("../../scripts/fragments.cjs", import.meta.url));
+	const limits = { timeout: maxSearchMs, maxBuffer: maxOutputBytes };
 	const end =
 		harvest.on && harvest.repair
 			? startRepairs({
@@ -96,7 +130,8 @@ export function startRepair(service: RepairingService): Started {
 					log,
 					notify,
 					repository,
-					search,
+					search: (signal) =>
+						promisify(execFile)(process.execPath, [command, "repair"], { env, signal, ...limits }),
 					timers: systemTimers,
 					now: () => new Date(),
 					readHealth: () => readHealth(repository),
@@ -105,7 +140,7 @@ export function startRepair(service: RepairingService): Started {
 	return {
 		layer: async (smallkey, layer) => {
 			// A layer that works may have a permanent redirect, and therefore a repair, too.
-			const repair = layer && (await readRepair(smallkey));
+			const repair = layer && (await readRepair(repository, smallkey));
 			return repair ? () => ({ health: { repair } }) : null;
 		},
 		close: end,

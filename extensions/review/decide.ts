@@ -5,7 +5,7 @@ import { WrongError } from "../../api/configuration.ts";
 import { type Review, servedRef } from "../../api/service/repository.ts";
 import { GitFailure, gitText, runGit } from "../../store/git/commands/run.ts";
 import { diffTree } from "../../store/git/commands/tree.ts";
-import { declinedFolder, mainTrailer, repairBranch } from "../../store/store.ts";
+import { declinedFolder, mainTrailer } from "../../store/store.ts";
 import { mergeTrees } from "./layer-changes.ts";
 
 type Reviewer = ReturnType<typeof parseReviewer>;
@@ -49,10 +49,6 @@ function changedReview(branch: string, shown: string): WrongError {
 	);
 }
 
-export function isRepair(branch: string): boolean {
-	return branch.startsWith(repairBranch(""));
-}
-
 export const staleText = "the branch main has changed the same layer since";
 
 export const staleAdvice = `${staleText}. Decline it, and ask the sender to send it again`;
@@ -74,11 +70,7 @@ export async function isStale(repository: string, { commit }: Pick<Review, "comm
  * @returns id of the merge commit
  * @throws {WrongError} if the review has changed since it was read, or the served branch has changed the same layer
  */
-export async function acceptReview(
-	repository: string,
-	review: Decision,
-	reviewer: Reviewer,
-): Promise<string> {
+export async function acceptReview(repository: string, review: Decision, reviewer: Reviewer) {
 	const { branch, commit } = review;
 	const subject = `accept ${branch}`;
 	const base = await gitText(repository, ["rev-parse", "--verify", servedRef]);

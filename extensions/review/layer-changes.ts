@@ -53,10 +53,8 @@ export async function withMerge<Result>(
 	const [fork = "", ...others] = bases.split("\n");
 	const run = async (obstacle: string | null, from = fork, to = head) =>
 		task({ changed: await diffTree(repository, from, to, ":/"), obstacle });
-	if (others.length > 0)
-		return run(
-			`${others.length + 1} merge bases, so its merge may write what GitHub does not list: put its changes on a new branch`,
-		);
+	const manyBases = `${others.length + 1} merge bases, so its merge may write what GitHub does not list: put its changes on a new branch`;
+	if (others.length > 0) return run(manyBases);
 	if (fork === base) return run(null);
 	const objects = resolve(repository, await gitText(repository, ["rev-parse", "--git-path", "objects"]));
 	return withTemporaryFolder("fragment-publisher-merge-", (folder) => {
@@ -95,7 +93,7 @@ export async function readChanges(repository: string, base: string, head: string
 }
 
 async function changesOf(repository: string, { changed, obstacle }: Merge, base: string) {
-	const isLayers = ({ path }: PathChange) => path === "layers" || path.startsWith("layers/");
+	const isLayers = ({ path }: PathChange) => `${path}/`.startsWith("layers/");
 	const inLayers = changed.filter(isLayers);
 	const paths = inLayers.map(({ path }) => path);
 	const listed = await listTree(repository, base, "layers/");

@@ -32,12 +32,7 @@ export async function readComments({ rest, repo, paginate }: Github, number: num
 	return all.filter(({ user }) => user?.login === author);
 }
 
-/** The newest check run of each name and App on a commit ("List check runs for a Git reference"). */
-async function readCheckRuns({ rest, repo, paginate }: Github, ref: string) {
-	return paginate(rest.checks.listForRef, { ...repo, ref, filter: "latest", per_page: 100 });
-}
-
-type CheckRuns = Awaited<ReturnType<typeof readCheckRuns>>;
+type CheckRuns = Awaited<ReturnType<typeof setCheckRun>>;
 
 /** Of the App `author` (`name[bot]`); check runs of other Apps are ignored. */
 export function findCheckRun(runs: CheckRuns, name: string, author: string): CheckRuns[number] | undefined {
@@ -52,14 +47,16 @@ interface CheckRun {
 
 /** Unless the check run of `author` has the same content. @returns the commit's check runs before */
 export async function setCheckRun(github: Github, author: string, head_sha: string, run: CheckRun) {
-	const runs = await readCheckRuns(github, head_sha);
+	const { rest, repo, paginate } = github;
+	// The newest check run of each name and App on a commit ("List check runs for a Git reference").
+	const about = { ...repo, ref: head_sha, filter: "latest" as const, per_page: 100 };
+	const runs = await paginate(rest.checks.listForRef, about);
 	const before = findCheckRun(runs, run.name, author);
 	const { title, summary } = run.output;
 	const isSame =
 		before?.conclusion === run.conclusion &&
 		before.output.title === title &&
 		before.output.summary === summary;
-	const { rest, repo } = github;
 	if (!isSame) await rest.checks.create({ ...repo, ...run, head_sha, status: "completed" });
 	return runs;
 }

@@ -1,5 +1,6 @@
 import { structuredPatch } from "diff";
 import pMap from "p-map";
+import type { Configuration } from "../../api/service/settings.ts";
 import { draftAddress } from "../../registry/draft.ts";
 import { linesOf } from "../../registry/json.ts";
 import type { CheckedLayer } from "../../registry/judge.ts";
@@ -8,10 +9,10 @@ import { type LangEntry, type Registration, serviceTypeOf } from "../../registry
 import { type Lang, langs, layerPath } from "../../registry/smallkey.ts";
 import { type FragmentSettings, layerFacts } from "../../registry/targets/facts.ts";
 import { renderAt, targetNames } from "../../registry/targets/table.ts";
-import { type Ask, clientsWith } from "../harvest/ask.ts";
+import { clientsWith } from "../harvest/ask.ts";
 import { checkLayer } from "../harvest/check-layer.ts";
 import type { Finding } from "../harvest/finding.ts";
-import { createReadCapabilities } from "../harvest/wms/read-capabilities.ts";
+import { createClients, within } from "../harvest/wms/read-capabilities.ts";
 import { type ChangedLayer, type Located, readChanges } from "./layer-changes.ts";
 
 interface ReviewOptions {
@@ -57,20 +58,18 @@ export async function review({ repository, base, head, settings, check }: Review
 	const remarks = kinds.flatMap((kind, index) =>
 		(located[index] ?? []).map((place): Remark => ({ ...kind, ...place })),
 	);
-	const rows = rowsOf(layers, remarks);
-	const detailed = rows.slice(0, maxDetailed);
-	const draftOf = async (row: (typeof rows)[number]) => {
-		const isDrafted = detailed.includes(row) && row.verb !== "removed";
+	const withTexts = rowsOf(layers, remarks).map(async (row, index) => {
+		const isDetailed = index < maxDetailed;
+		const isDrafted = isDetailed && row.verb !== "removed";
 		const address = isDrafted ? await draftAddress(settings.publicUrl ?? "", row) : null;
-		return address !== null && address.length <= maxDraftLength ? address : null;
-	};
-	const withTexts = rows.map(async (row) => ({
-		...row,
-		/** Address of the page that shows the layer as a draft; null without such a page. */
-		draft: await draftOf(row),
-		/** Of those of the first `maxDetailed` layers that are not wrong. */
-		fragments: row.verb !== "wrong" && detailed.includes(row) ? fragmentChanges(row, settings) : [],
-	}));
+		return {
+			...row,
+			/** Address of the page that shows the layer as a draft; null without such a page. */
+			draft: address !== null && address.length <= maxDraftLength ? address : null,
+			/** Of those of the first `maxDetailed` layers that are not wrong. */
+			fragments: isDetailed && row.verb !== "wrong" ? fragmentChanges(row, settings) : [],
+		};
+	});
 	return {
 		/** Why it cannot be merged; null if it can. */
 		obstacle,
@@ -91,11 +90,10 @@ const verbs: readonly ChangedLayer["verb"][] = ["wrong", "changed", "removed", "
 
 function rowsOf(layers: readonly ChangedLayer[], remarks: readonly Remark[]) {
 	const states = new Map(remarks.toReversed().map(({ file, state }) => [file, state]));
-	const order: (Kind["state"] | "")[] = [...kinds.map(({ state }) => state), ""];
+	const order: string[] = [...kinds.map(({ state }) => state), ""];
 	const rows = layers.map((layer) => {
 		const { smallkey, verb, before, after } = layer;
-		const registration = (after ?? before)?.registration;
-		const en: Partial<LangEntry> = registration?.en ?? {};
+		const en: Partial<LangEntry> = (after ?? before)?.registration.en ?? {};
 		return {
 			...layer,
 			/** Empty if nothing is wrong or odd. */
@@ -114,12 +112,10 @@ export type CheckServices = (layer: CheckedLayer) => Promise<Finding[]>;
 const maxAskingMs = 8 * 60_000;
 
 /** Services without an answer in time are reported as down. */
-export function createCheckServices(settings: Parameters<typeof clientsWith>[0]): CheckServices {
-	const end = AbortSignal.timeout(maxAskingMs);
-	const client = clientsWith(settings);
-	const ask: Ask = (address) => client.ask(address, end);
-	const read = createReadCapabilities(ask);
-	return ({ registration }) => checkLayer(registration, { ask, read });
+export function createCheckServices({ network, mapWkid }: Configuration): CheckServices {
+	const all = createClients(clientsWith(network).ask, mapWkid);
+	const clients = within(all, AbortSignal.timeout(maxAskingMs));
+	return ({ registration }) => checkLayer(registration, clients);
 }
 
 /** Layers of one change whose services are asked. A larger change is a batch; the weekly check asks its services. */

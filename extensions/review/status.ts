@@ -8,7 +8,6 @@ import { collectCommit, resolveCommit } from "../../publish/collect.ts";
 import { isDescribed } from "../../registry/description.ts";
 import { parseHealth } from "../../registry/health.ts";
 import { judgeChange, namesOf, problemLine } from "../../registry/judge.ts";
-import { harvestedLangs } from "../../registry/registration.ts";
 import type { LayerStatus } from "../../registry/schemas/answers.ts";
 import { layerPath } from "../../registry/smallkey.ts";
 import { counted, plain } from "../../registry/untrusted-text.ts";
@@ -29,10 +28,9 @@ async function overviewLines(repository: string): Promise<string[]> {
 	const sick = [...health]
 		.sort(([, a], [, b]) => a.since.localeCompare(b.since))
 		.map(([smallkey, { state, since }]) => `${smallkey}  ${state} since ${since}`);
+	// What is not harvested at all is described.
 	const unharvested = [...layers.values()]
-		.filter(({ registration, description }) => {
-			return harvestedLangs(registration).length > 0 && !isDescribed(registration, description);
-		})
+		.filter(({ registration, description }) => !isDescribed(registration, description))
 		.map(({ smallkey }) => smallkey);
 	const gigabytes = (bytes: number) => `${(bytes / 1e9).toFixed(1)} GB`;
 	return [
@@ -61,11 +59,9 @@ export async function reviewLines(repository: string): Promise<string[]> {
 	const lines: string[] = [];
 	for (const review of await readReviews(repository, "waiting")) {
 		const { branch, author, timeMs, subject } = review;
-		const day = new Date(timeMs).toISOString().slice(0, 10);
 		const stale = (await isStale(repository, review)) ? `; ${staleText}` : "";
-		lines.push(
-			`${branch}  of ${author}, ${day}: ${subject}${stale}  (npx fragment-publisher review show ${branch})`,
-		);
+		const about = `${branch}  of ${author}, ${isoTime(timeMs).slice(0, 10)}: ${subject}${stale}`;
+		lines.push(`${about}  (npx fragment-publisher review show ${branch})`);
 	}
 	return lines;
 }

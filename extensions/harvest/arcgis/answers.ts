@@ -35,9 +35,8 @@ export async function askDocument(
 
 /** @throws {Trouble} if viewers do not draw it as this type */
 export async function askService(address: string, type: ServiceType, ask: Ask): Promise<Document> {
-	const isLayer = type === "esriFeature";
 	const document = await askDocument(address, ask);
-	const problem = isLayer ? layerProblem(document) : serviceProblem(document, type);
+	const problem = type === "esriFeature" ? layerProblem(document) : serviceProblem(document, type);
 	if (problem) throw new Trouble("wrong", problem);
 	return document;
 }

@@ -46,8 +46,8 @@ const tokenCodes: ReadonlySet<unknown> = new Set([401, 498, 499]);
  * @throws {Trouble} if the service fails, has no features, or offers no queries
  */
 export async function lookAtFeatures(address: string, ask: Ask): Promise<Cause | null> {
-	const whole = { ...everything, outFields: "*", returnGeometry: "true", resultRecordCount: "1" };
-	const first = await askFeatures(address, whole, ask);
+	const asViewer = { ...everything, outFields: "*", returnGeometry: "true", resultRecordCount: "1" };
+	const first = await askFeatures(address, asViewer, ask);
 	if (first === 0) throw new Trouble("empty", causeOf("no-features"));
 	if (typeof first === "number") return null;
 	const layer = await askLayer(address, ask);
@@ -113,14 +113,15 @@ export async function describeLayer(
 	if (fieldsOf(layer).length > maxFieldsOrClasses || hasTooManyClasses(layer))
 		throw new Trouble("down", tooLarge);
 	const askBeside = (path: string) => orTrouble(askDocument(address, ask, path));
-	const legend = numberInMap(address) === null ? {} : await askBeside("/../legend");
-	const count = await askCount(address, layer, ask);
-	const service = lacksReference(layer) ? await askBeside("/..") : {};
-	const parts = { legend: documentIn(legend), count: documentIn(count), service: documentIn(service) };
-	const description = buildDescription(address, layer, mapWkid, parts);
+	const answers = {
+		legend: numberInMap(address) === null ? {} : await askBeside("/../legend"),
+		count: await askCount(address, layer, ask),
+		service: lacksReference(layer) ? await askBeside("/..") : {},
+	};
+	const description = buildDescription(address, layer, mapWkid, answers);
 	if (JSON.stringify(description).length > maxDescriptionLength) throw new Trouble("down", tooLarge);
 	// A permanent failure is ignored, so that the rest is stored.
-	const troubles = [legend, count, service].filter((answer) => answer instanceof Trouble);
+	const troubles = Object.values(answers).filter((answer) => answer instanceof Trouble);
 	const missing = troubles.find(({ isTemporary }) => isTemporary);
 	return { description, missing: missing ? new Trouble("down", missing.what) : null };
 }
@@ -129,10 +130,6 @@ export async function describeLayer(
 function numberInMap(address: string): number | null {
 	const [, number] = /\/MapServer\/(\d+)\/*$/i.exec(new URL(address).pathname) ?? [];
 	return number === undefined ? null : Number(number);
-}
-
-function documentIn(answer: Document | Trouble): Document {
-	return answer instanceof Trouble ? {} : answer;
 }
 
 async function askCount(address: string, layer: Document, ask: Ask): Promise<Document | Trouble> {
@@ -144,36 +141,28 @@ async function askCount(address: string, layer: Document, ask: Ask): Promise<Doc
 	return answer instanceof Trouble && !isDown ? count(otherQuery(layer)) : answer;
 }
 
-/** Has no effect: sketches are compared by `bounds`, in degrees. */
-const sketchWkid = 4326;
-
 /** Describes a layer from its document alone. */
 export function sketchLayer(address: string, layer: Document): FeatureDescription {
 	const fields = objectsIn(layer.fields).slice(0, maxFieldsOrClasses);
 	const drawingInfo = hasTooManyClasses(layer) ? {} : layer.drawingInfo;
-	return buildDescription(address, { ...layer, fields, drawingInfo }, sketchWkid);
+	// The reference has no effect: sketches are compared by `bounds`, in degrees.
+	return buildDescription(address, { ...layer, fields, drawingInfo }, 4326, {});
 }
 
-export async function askAllLayers(address: string, ask: Ask): Promise<Document[]> {
-	const answer = await orTrouble(askDocument(address, ask, "/../layers"));
-	return objectsIn(documentIn(answer).layers);
-}
-
-/** @param beside other documents of the service, as far as they are known */
+/** @param answers other documents of the service, as far as they are known */
 function buildDescription(
 	address: string,
 	layer: Document,
 	mapWkid: number,
-	{ legend, count, service }: Partial<Record<"legend" | "count" | "service", Document>> = {},
+	answers: Partial<Record<"legend" | "count" | "service", Document | Trouble>>,
 ): FeatureDescription {
 	const fields = fieldsOf(layer);
 	const geometryType = textOf(layer.geometryType);
-	const entries = readLegend(legend, numberInMap(address));
-	const parts = { fields, geometryType, legend: entries };
-	const area = readArea(layer, service?.spatialReference);
+	const legend = readLegend(answers.legend, numberInMap(address));
+	const area = readArea(layer, objectOf(answers.service).spatialReference);
 	const bounds = area && boundsOf(area);
 	const abstract = typeof layer.description === "string" ? plainText(layer.description, maxAbstract) : "";
-	const features = numberOf(count?.count) ?? -1;
+	const count = numberOf(objectOf(answers.count).count) ?? -1;
 	return {
 		service_url: address,
 		name: textOf(layer.name),
@@ -183,8 +172,8 @@ function buildDescription(
 		max_scale: Math.max(numberOf(layer.maxScale) ?? 0, 0),
 		extent: area && onMap(area, mapWkid),
 		fields,
-		renderer: readRenderer(objectOf(layer.drawingInfo).renderer, parts),
-		count: features < 0 ? null : features,
+		renderer: readRenderer(objectOf(layer.drawingInfo).renderer, { fields, geometryType, legend }),
+		count: count < 0 ? null : count,
 		...(abstract && { abstract }),
 		...(bounds && { bounds: [...bounds] }),
 	};

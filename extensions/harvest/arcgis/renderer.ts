@@ -28,13 +28,10 @@ export function readRenderer(document: unknown, parts: LayerParts): Renderer {
 	const renderer = objectOf(document);
 	const generic = genericImageOf(parts.geometryType);
 	const isClassed = renderer.type === "classBreaks" || renderer.type === "uniqueValue";
-	const read = isClassed
-		? readClasses(renderer, parts, generic)
-		: readSimple(renderer, parts.legend, generic);
-	return boundPictures(read, generic);
+	return boundPictures((isClassed ? readClasses : readSimple)(renderer, parts, generic), generic);
 }
 
-function readSimple(renderer: Json, legend: LegendEntry[], generic: string): Renderer {
+function readSimple(renderer: Json, { legend }: LayerParts, generic: string): Renderer {
 	const { symbol, defaultSymbol, type } = renderer;
 	// The entries of several are of sizes or colours, none of which all features have.
 	const isSimple = type === "simple" || type === undefined;
@@ -99,7 +96,7 @@ const nullWord = /^<null>$/i;
 function readUnique(renderer: Json, drawn: Drawn, fields: Field[]): Renderer {
 	const { field1, field2, field3, fieldDelimiter } = renderer;
 	const names = [field1, field2, field3].map(textOf).filter(Boolean);
-	const [first] = names.map((name) => fieldNamed(name, fields));
+	const first = fieldNamed(names[0] ?? "", fields);
 	const values = drawn.classes.flatMap(({ values }) => values);
 	const split = names.length > 1 && splitter(fieldDelimiter, values, names.length);
 	const classValue = (value: unknown) =>
@@ -143,25 +140,19 @@ function singleValue(value: unknown, field: Field | undefined): string | number 
 }
 
 function readBreaks(renderer: Json, drawn: Drawn, fields: Field[]): Renderer {
-	const infos = drawn.classes.map(({ info }) => info);
 	const classes = drawn.classes.map(({ info, drawing }) => ({
 		max: numberIn(info.classMaxValue) ?? 0,
 		...drawing,
 	}));
 	// In the viewer each class starts at the end of the class before it.
 	classes.sort((a, b) => a.max - b.max);
-	const starts = infos.flatMap(({ classMinValue }) => numberIn(classMinValue) ?? []);
-	const lowest = starts.reduce((low, start) => Math.min(low, start), Number.POSITIVE_INFINITY);
+	const starts = drawn.classes.flatMap(({ info }) => numberIn(info.classMinValue) ?? []);
+	const lowest = Math.min(...starts);
 	// Without a start, the first class has every value up to its end.
 	const start = lowest <= (classes[0]?.max ?? 0) ? lowest : -Number.MAX_VALUE;
 	const min = numberIn(renderer.minValue) ?? start;
-	return {
-		type: "breaks",
-		field: nameIn(fields)(textOf(renderer.field)),
-		min,
-		default: drawn.default,
-		classes,
-	};
+	const field = nameIn(fields)(textOf(renderer.field));
+	return { type: "breaks", field, min, default: drawn.default, classes };
 }
 
 type Drawn = ReturnType<typeof drawClasses>;
@@ -171,14 +162,12 @@ function drawClasses(renderer: Json, legend: LegendEntry[], generic: string) {
 	const all = classesOf(renderer);
 	const defaultLabel = isObject(defaultSymbol) ? textOf(renderer.defaultLabel) : null;
 	const delimiter = textOf(fieldDelimiter) || ",";
-	const wordsOf = (value: unknown) =>
-		Array.isArray(value) ? value.map(wordOf).join(delimiter) : wordOf(value);
 	const keys = all.map(({ info, values }) => ({
 		label: textOf(info.label).trim(),
-		values: values.map(wordsOf),
+		values: values.map((value) => [value].flat().map(wordOf).join(delimiter)),
 	}));
 	const entries = pairLegend(keys, defaultLabel, legend);
-	const draw = (label: string, symbol: unknown, entry: LegendEntry | undefined): Drawing => {
+	const draw = (label: string, symbol: unknown, entry?: LegendEntry): Drawing => {
 		return { label, image: entry?.image ?? symbolImage(symbol) ?? generic };
 	};
 	const classes = all.map(({ info, values }, at) => {

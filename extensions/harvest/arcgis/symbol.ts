@@ -30,10 +30,7 @@ export function pairLegend(classes: LegendClass[], defaultLabel: string | null, 
 		return label === "" || other === "" || label === other;
 	});
 	const isPaired = isSameList && entries.length === classes.length;
-	return {
-		classes: isPaired ? entries : pairByContent(classes, entries),
-		default: legend[defaultIndex],
-	};
+	return { classes: isPaired ? entries : pairByContent(classes, entries), default: legend[defaultIndex] };
 }
 
 const allOthers = "<all other values>";
@@ -143,10 +140,9 @@ const dashes: ReadonlyMap<unknown, number[]> = new Map([
 ]);
 
 /** `width`: in pixels. */
-function stroke(line: Document): { attributes: string; width: number } {
-	if (line.style === "esriSLSNull" || listOf(line.color).length < 3) {
+function stroke(line: Document) {
+	if (line.style === "esriSLSNull" || listOf(line.color).length < 3)
 		return { attributes: 'stroke="none"', width: 0 };
-	}
 	const width = clamp(line.width, 0, 12, 1) * pixelsPerPoint;
 	const pattern = dashes.get(line.style)?.map((length) => decimal(length * width));
 	const dash = pattern ? ` stroke-dasharray="${pattern.join(" ")}"` : "";
@@ -154,8 +150,7 @@ function stroke(line: Document): { attributes: string; width: number } {
 }
 
 function drawLine(symbol: Document): string {
-	const middle = side / 2;
-	return svg(side, `<path d="M1 ${middle}H${side - 1}" fill="none" ${stroke(symbol).attributes}/>`);
+	return svg(side, `<path d="M1 10H19" fill="none" ${stroke(symbol).attributes}/>`);
 }
 
 const horizontal = "M2 6H18M2 10H18M2 14H18";

@@ -33,9 +33,7 @@ async function openLayers(folder: string, smallkeys: readonly string[], environm
 }
 
 /** `layers/23/23ax5t.json` → `23/23ax5t.json`. */
-function pathInLayers(path: string): string {
-	return path.replace(/^layers\//, "");
-}
+const pathInLayers = (path: string) => path.replace(/^layers\//, "");
 
 const titles: Partial<Record<Finding["state"], string>> = {
 	wrong: "Wrong registrations, for their publishers to correct:",
@@ -50,6 +48,7 @@ function printFindings(
 	layers: readonly { smallkey: string; findings: readonly Finding[] }[],
 	io: Io,
 ): number {
+	let code: number = exitCodes.done;
 	for (const [state, title] of Object.entries(titles)) {
 		const lines = layers.flatMap(({ smallkey, findings }) =>
 			findings
@@ -57,9 +56,9 @@ function printFindings(
 				.map(({ pointer, text }) => plain(`  ${layerPath(smallkey)}: ${pointer}: ${text}`)),
 		);
 		if (lines.length > 0) io.print([`\n${title}`, ...lines].join("\n"));
+		if (lines.length > 0 && state === "wrong") code = exitCodes.wrong;
 	}
-	const isWrong = layers.some(({ findings }) => findings.some(({ state }) => state === "wrong"));
-	return isWrong ? exitCodes.wrong : exitCodes.done;
+	return code;
 }
 
 export const runHarvest = createRun("harvest", async ({ read, environment, io }) => {
@@ -89,15 +88,13 @@ export const runHarvest = createRun("harvest", async ({ read, environment, io })
 		// Layers of one service share cached capabilities.
 		.sort((a, b) => addressOf(a).localeCompare(addressOf(b)));
 	const outcomes = await pMap(due, harvestOne, { concurrency: layersAtOnce });
+	outcomes.sort((a, b) => (a.smallkey < b.smallkey ? -1 : 1));
 	const changed = outcomes.filter((outcome) => outcome.changed).length;
 	const troubled = outcomes.filter((outcome) => outcome.findings.length > 0).length;
 	io.print(
 		`${counted(outcomes.length, "layer")} asked, ${counted(changed, "description")} changed, ${troubled} with findings`,
 	);
-	return printFindings(
-		outcomes.sort((a, b) => (a.smallkey < b.smallkey ? -1 : 1)),
-		io,
-	);
+	return printFindings(outcomes, io);
 });
 
 export const runWatch = createRun("watch-services", async ({ read, environment, io }) => {
@@ -113,10 +110,9 @@ export const runWatch = createRun("watch-services", async ({ read, environment, 
 		},
 		{ concurrency: layersAtOnce },
 	);
-	const addresses = watched.flatMap(({ registration }) =>
-		langs.map((lang) => registration[lang].service_url),
+	const hosts = new Set(
+		layers.flatMap(({ registration }) => langs.map((lang) => new URL(registration[lang].service_url).host)),
 	);
-	const hosts = new Set(addresses.map((address) => new URL(address).host));
 	// The cause is this machine's connection.
 	if (hosts.size > 1 && watched.every(({ result }) => result?.state === "down"))
 		throw new Error(`none of ${hosts.size} hosts can be asked from here: ${watched[0]?.findings[0]?.text}`);
@@ -124,8 +120,8 @@ export const runWatch = createRun("watch-services", async ({ read, environment, 
 	const before = parseHealth(await readTextIfThere(join(folder, path)));
 	const results = new Map(watched.map(({ smallkey, result }) => [smallkey, result]));
 	const registered = new Set(all.map(({ smallkey }) => smallkey));
-	const isRegistered = (smallkey: string) => registered.has(smallkey);
-	const text = healthText(updateHealth(before, results, weekOf(io.now()), isRegistered));
+	const after = updateHealth(before, results, weekOf(io.now()), (smallkey) => registered.has(smallkey));
+	const text = healthText(after);
 	placeFile(folder, path, text === null ? null : Buffer.from(text));
 	const counts = (["well", "wrong", "down", "empty", "blocked"] as const).map(
 		(state) => `${watched.filter(({ result }) => (result?.state ?? "well") === state).length} ${state}`,

@@ -85,6 +85,15 @@ export function createHarvester(options: HarvesterOptions) {
 		for (const layers of [waiting, running, ends, lastChecks]) layers.delete(smallkey);
 	}
 
+	/** Null if the layer is gone or its registration is invalid; it is forgotten then. */
+	async function read(smallkey: string) {
+		const layer = await store.read(smallkey);
+		const registration = parseStored(layer);
+		if (layer && registration) return { layer, registration };
+		forget(smallkey);
+		return null;
+	}
+
 	/** Looks for layers that have become due, every minute, or more often in a short period. */
 	function pollLater(sinceMs: number): void {
 		if (signal.aborted) return;
@@ -111,10 +120,10 @@ export function createHarvester(options: HarvesterOptions) {
 	async function enqueue(smallkey: string, lanes: typeof urgent, isNew = false): Promise<void> {
 		if (signal.aborted) return;
 		try {
-			const layer = await store.read(smallkey);
-			const registration = parseStored(layer);
-			if (!layer || !registration) return forget(smallkey);
-			if (signal.aborted || (isNew && isDescribed(registration, descriptionOf(layer)))) return;
+			const stored = await read(smallkey);
+			if (!stored || signal.aborted) return;
+			const { layer, registration } = stored;
+			if (isNew && isDescribed(registration, descriptionOf(layer))) return;
 			waiting.add(smallkey);
 			void lanes.run(new URL(registration.en.service_url).host, () => visit(smallkey));
 		} catch (error) {
@@ -130,9 +139,9 @@ export function createHarvester(options: HarvesterOptions) {
 		if (signal.aborted || !waiting.delete(smallkey)) return;
 		running.add(smallkey);
 		try {
-			const layer = await store.read(smallkey);
-			const registration = parseStored(layer);
-			if (!layer || !registration) return forget(smallkey);
+			const stored = await read(smallkey);
+			if (!stored) return;
+			const { layer, registration } = stored;
 			const look = await lookAt(registration, descriptionOf(layer), signal);
 			const result = resultOf(look.checked);
 			const findings = linesOf(registration, look.checked);
@@ -167,10 +176,10 @@ export function createHarvester(options: HarvesterOptions) {
 	function finish(outcomes: ReadonlyMap<HarvestResult, Outcome>): void {
 		const line: HarvestLine = { harvested: outcomes.size };
 		for (const [{ smallkey, registration, harvested }, outcome] of outcomes) {
-			const findings = linesOf(registration, harvested.findings);
 			options.count?.(outcome);
 			line[outcome] = (line[outcome] ?? 0) + 1;
 			const again = harvested.findings.some(({ state }) => state === "down");
+			const findings = linesOf(registration, harvested.findings);
 			end(smallkey, outcome === "failed" ? "failed" : "done", findings, again);
 			if (outcome === "dropped") ends.delete(smallkey);
 		}
@@ -189,13 +198,11 @@ export function createHarvester(options: HarvesterOptions) {
 	}
 
 	return {
-		/** The number of queued layers. */
 		waiting: () => waiting.size,
 
 		/** `waiting`: queued, running, or not committed yet. Null if the layer was not harvested since the start. */
-		stateOf(smallkey: string): { state: "waiting" } | HarvestEnd | null {
-			return isBusy(smallkey) ? { state: "waiting" } : (ends.get(smallkey) ?? null);
-		},
+		stateOf: (smallkey: string): { state: "waiting" } | HarvestEnd | null =>
+			isBusy(smallkey) ? { state: "waiting" } : (ends.get(smallkey) ?? null),
 
 		/** Null if the layer was not checked since the start. */
 		lastCheckOf: (smallkey: string): LastCheck | null => lastChecks.get(smallkey) ?? null,
@@ -222,11 +229,9 @@ export function createHarvester(options: HarvesterOptions) {
 			/** 0 if unknown. */
 			const timeOf = (smallkey: string) => (isBusy(smallkey) ? time : (ends.get(smallkey)?.at ?? 0));
 			const isOlder = (smallkey: string) =>
-				olderThanMs === null ||
-				ends.get(smallkey)?.state === "failed" ||
-				timeOf(smallkey) <= time - olderThanMs;
-			let smallkeys = [...allKeys()].filter((key) => isWanted(key) && isOlder(key));
-			if (maxLayers !== null) smallkeys = smallkeys.sort((a, b) => timeOf(a) - timeOf(b)).slice(0, maxLayers);
+				ends.get(smallkey)?.state === "failed" || timeOf(smallkey) <= time - (olderThanMs ?? -Infinity);
+			const due = [...allKeys()].filter((key) => isWanted(key) && isOlder(key));
+			const smallkeys = due.sort((a, b) => timeOf(a) - timeOf(b)).slice(0, maxLayers ?? due.length);
 			const idle = smallkeys.filter((smallkey) => !waiting.has(smallkey));
 			for (const smallkey of idle) waiting.add(smallkey);
 			void enqueueAll(idle);

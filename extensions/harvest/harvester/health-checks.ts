@@ -52,9 +52,8 @@ export function createNotifier(options: NotifierOptions) {
 	async function sendOnce(body: Uint8Array<ArrayBuffer>): Promise<string | null> {
 		const timestamp = now().toISOString();
 		const path = new URL(target.url).pathname;
-		const signature = await sign(target.secret, { path, sender: notifier, timestamp, body });
 		const headers = {
-			Authorization: signature,
+			Authorization: await sign(target.secret, { path, sender: notifier, timestamp, body }),
 			TimeStamp: timestamp,
 			Sender: notifier,
 			"Content-Type": "application/json",
@@ -69,6 +68,8 @@ export function createNotifier(options: NotifierOptions) {
 	}
 
 	async function send(notice: Notice): Promise<void> {
+		const shorten = (_name: string, value: unknown) =>
+			Array.isArray(value) ? value.slice(0, maxListed) : value;
 		const body = new TextEncoder().encode(JSON.stringify(notice, shorten));
 		for (const ms of [...pausesMs, null]) {
 			const trouble = await sendOnce(body);
@@ -88,10 +89,6 @@ export function createNotifier(options: NotifierOptions) {
 		},
 		close: () => ending.abort(),
 	};
-}
-
-function shorten(_name: string, value: unknown): unknown {
-	return Array.isArray(value) ? value.slice(0, maxListed) : value;
 }
 
 export interface HealthOptions extends Pick<Schedule, "timers" | "now"> {
@@ -125,11 +122,12 @@ export function createHealthGroups(options: HealthOptions & Pick<Schedule, "allK
 
 	async function store(group: ReadonlyMap<string, CheckResult | null>): Promise<void> {
 		try {
-			const layers: ({ smallkey: string } & Omit<Sickness, "repair">)[] = [];
+			const layers: ({ smallkey: string } & Sickness)[] = [];
 			await commitHealth(options, (before) => {
 				const registered = new Set(allKeys());
 				const after = updateHealth(before, group, weekOf(now()), (smallkey) => registered.has(smallkey));
-				for (const [smallkey, { repair: _, ...sickness }] of after)
+				// A layer that has become sick has no repair yet.
+				for (const [smallkey, sickness] of after)
 					if (!before.has(smallkey)) layers.push({ smallkey, ...sickness });
 				const subject = `health: ${after.size} ${after.size === 1 ? "layer is" : "layers are"} sick`;
 				return { after, subject };

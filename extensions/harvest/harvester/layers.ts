@@ -1,23 +1,14 @@
 import type { Io } from "../../../api/configuration.ts";
 import { collectSource, type Source } from "../../../publish/collect.ts";
-import {
-	type CheckedLayer,
-	judgeChange,
-	type LayerFile,
-	namesOf,
-	problemLine,
-} from "../../../registry/judge.ts";
+import { type CheckedLayer, judgeChange, namesOf, problemLine } from "../../../registry/judge.ts";
 import { plain } from "../../../registry/untrusted-text.ts";
 
 /** Wrong files are reported and left out. */
-function validLayers(files: readonly LayerFile[], io: Io): CheckedLayer[] {
+export async function readLayers(source: Source, io: Io): Promise<CheckedLayer[]> {
+	const files = await collectSource(source);
 	const { layers, problems } = judgeChange(namesOf(files), files, "stored");
 	for (const problem of problems) io.warn(plain(problemLine(problem)));
 	return [...layers.values()];
-}
-
-export async function readLayers(source: Source, io: Io): Promise<CheckedLayer[]> {
-	return validLayers(await collectSource(source), io);
 }
 
 /** Those that a command names, or all. @throws {Error} if a layer does not exist */

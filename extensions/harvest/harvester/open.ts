@@ -64,21 +64,19 @@ export async function startHarvest(service: RunningService<HarvestSettings>): Pr
 	const notifier = target && createNotifier({ target, now, warn: (line) => log.warn(line) });
 	const notify = notifier?.notify;
 	const child = createHarvestProcess(new URL("./child.ts", import.meta.url), childEnvironment(configuration));
-	const schedule = { now, timers: systemTimers, allKeys: smallkeys, everyMs: harvest.every };
-	const common = { ...schedule, store, log };
-	const health = createHealthGroups({ ...common, notify, readHealth: () => readHealth(repository) });
+	const schedule = { now, timers: systemTimers, allKeys: smallkeys, everyMs: harvest.every, store, log };
+	const health = createHealthGroups({ ...schedule, notify, readHealth: () => readHealth(repository) });
 	const harvester = createHarvester({
-		...common,
+		...schedule,
 		lookAt: child.lookAt,
 		checked: health.add,
 		quietMs: 200,
 		count: (outcome) => observe({ kind: "harvest", outcome }),
 	});
 	void harvester.start();
-	const { follow } = harvester;
 	return {
 		provides: { notify },
-		changed: (_commit, smallkeys) => void eachInSlices(smallkeys, follow),
+		changed: (_commit, smallkeys) => void eachInSlices(smallkeys, harvester.follow),
 		layer: createLayerParts(service, harvester),
 		refresh: harvester.refresh,
 		close: async () => {

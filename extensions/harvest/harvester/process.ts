@@ -47,10 +47,13 @@ export interface Report {
 	result: Result;
 }
 
-type Limits = typeof processLimits;
-
 /** @param signal ends it */
-function startProcess(module: URL, env: NodeJS.ProcessEnv, limits: Limits, signal: AbortSignal) {
+function startProcess(
+	module: URL,
+	env: NodeJS.ProcessEnv,
+	limits: typeof processLimits,
+	signal: AbortSignal,
+) {
 	const { maxHeapMb, timeoutMs } = limits;
 	const child = fork(module, {
 		execArgv: [
@@ -114,7 +117,11 @@ export type LookAt = (
  * Harvests and checks layers in a process, which exists only while there is work. If it ends or hangs, each of its layers asked
  * again, alone: a layer that ends the process then, too, gets the finding.
  */
-export function createHarvestProcess(module: URL, env: NodeJS.ProcessEnv, chosen: Partial<Limits> = {}) {
+export function createHarvestProcess(
+	module: URL,
+	env: NodeJS.ProcessEnv,
+	chosen: Partial<typeof processLimits> = {},
+) {
 	const limits = { ...processLimits, ...chosen };
 	const ending = new AbortController();
 	const start = () => startProcess(module, env, limits, ending.signal);
@@ -152,9 +159,6 @@ export function createHarvestProcess(module: URL, env: NodeJS.ProcessEnv, chosen
 		return { harvested: { description: {}, partial: new Set(), findings }, checked: findings };
 	};
 
-	return {
-		lookAt,
-		/** Ends all processes, after the signals of all tasks have aborted. */
-		close: () => ending.abort(),
-	};
+	/** `close` ends all processes, after the signals of all tasks have aborted. */
+	return { lookAt, close: () => ending.abort() };
 }

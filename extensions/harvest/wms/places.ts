@@ -43,7 +43,7 @@ export function placesIn(
 	const isWide = bounds !== null && bounds[2] - bounds[0] >= wholeEarth;
 	const exact = projected(reference, bounds ?? canada, facts);
 	// The whole earth does not lie in every projection.
-	const box = exact ?? projected(reference, within(bounds ?? canada), facts);
+	const box = exact ?? projected(reference, inCanada(bounds ?? canada), facts);
 	if (!box) return null;
 	const isSure = bounds !== null && !isWide && exact !== null;
 	if (facts.fixed.isWhole) return { boxes: [box], isSure };
@@ -54,7 +54,7 @@ export function placesIn(
 }
 
 /** Canada if nothing of the box is in it. */
-function within(bounds: Bounds): Bounds {
+function inCanada(bounds: Bounds): Bounds {
 	const common = getIntersection([...bounds], [...canada]);
 	return isEmpty(common) ? canada : (common as unknown as Bounds);
 }

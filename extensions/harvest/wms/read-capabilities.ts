@@ -1,6 +1,6 @@
 import { aborted } from "node:util";
 import { LRUCache } from "lru-cache";
-import { type NamedDescription, plainKeywords } from "../../../registry/description.ts";
+import { plainKeywords } from "../../../registry/description.ts";
 import { causeOf } from "../../../registry/health.ts";
 import { maxAbstract, maxTitle } from "../../../registry/schemas/description.ts";
 import type { Lang } from "../../../registry/smallkey.ts";
@@ -87,7 +87,7 @@ const maxFailureAgeMs = 60_000;
 export function createReadCapabilities(ask: Ask): ReadCapabilities {
 	const cached = new LRUCache<string, Promise<Capabilities>>({ max: maxCached, ttl: maxAgeMs });
 
-	async function askCapabilities(service: OgcService, address: string, layers: readonly string[]) {
+	const askCapabilities: ReadCapabilities = async (service, address, layers) => {
 		let result = null as Capabilities | Trouble | null;
 		const answer = await ask(address, undefined, async (parts, type) => {
 			result = await parseCapabilities(parts, type, service, layers);
@@ -96,9 +96,9 @@ export function createReadCapabilities(ask: Ask): ReadCapabilities {
 		result ??= await parseCapabilities(answer.bytes, answer.type, service, layers);
 		if (result instanceof Trouble) throw result;
 		return result;
-	}
+	};
 
-	function read(service: OgcService, address: string, layers: readonly string[]): Promise<Capabilities> {
+	const read: ReadCapabilities = (service, address, layers) => {
 		const name = `${service} ${address}`;
 		const cachedAnswer = cached.get(name);
 		if (cachedAnswer) return cachedAnswer;
@@ -106,7 +106,7 @@ export function createReadCapabilities(ask: Ask): ReadCapabilities {
 		cached.set(name, answer);
 		answer.catch(() => cached.set(name, answer, { ttl: maxFailureAgeMs }));
 		return answer;
-	}
+	};
 
 	return async (service, address, layers) => {
 		const first = await orTrouble(read(service, capabilitiesAddress(service, address), layers));
@@ -132,10 +132,9 @@ const refusals: ReadonlySet<number | null> = new Set([400, 404, 405, 501]);
 /** Null for no other place. */
 function otherAddress(service: OgcService, address: string, { what, status }: Trouble): string | null {
 	const isRefused = what.code === "exception" || refusals.has(status);
+	if (service === "WMTS") return isRefused || what.code === "not-ogc" ? restfulAddress(address) : null;
 	// Some servers of version 1.1.1 refuse version 1.3.0, in place of answering with their own (06-042, section 6.2.4).
-	if (service === "WMS")
-		return isRefused && status !== 404 ? capabilitiesAddress(service, address, { hasVersion: false }) : null;
-	return isRefused || what.code === "not-ogc" ? restfulAddress(address) : null;
+	return isRefused && status !== 404 ? capabilitiesAddress(service, address, { hasVersion: false }) : null;
 }
 
 /**
@@ -165,11 +164,7 @@ export async function describeLayers(
 }
 
 /** Title and abstract of several layers are the root layer's. */
-function aboutLayers(
-	layers: readonly CapabilitiesLayer[],
-	capabilities: Capabilities,
-	lang: Lang,
-): Omit<NamedDescription, "service_url" | "from" | "layers"> {
+function aboutLayers(layers: readonly CapabilitiesLayer[], capabilities: Capabilities, lang: Lang) {
 	const source = layers.length === 1 ? layers[0] : capabilities.root;
 	const title = plainText(source ? textFor(source.title, lang) : "", maxTitle);
 	const abstract = plainText(source ? textFor(source.abstract, lang) : "", maxAbstract);

@@ -1,7 +1,6 @@
 // npx fragment-publisher repair
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import type { Io } from "../../../api/configuration.ts";
 import { findRepository, readHealth, servedRef } from "../../../api/service/repository.ts";
 import { readConfiguration, withoutStore } from "../../../api/service/settings.ts";
 import { resolveCommit } from "../../../publish/collect.ts";
@@ -36,17 +35,12 @@ async function noteRepairs(before: string | null, open: readonly OpenRepair[], n
 
 type Outcome = Awaited<ReturnType<typeof runRepair>>;
 
-function printOutcome({ checked, proposed, withdrawn }: Outcome, io: Io): void {
-	for (const { subject, branch } of proposed) io.print(plain(`${branch}: ${subject}`));
-	for (const branch of withdrawn) io.print(plain(`${branch}: withdrawn, since it is of no use any more`));
-	io.print(`${counted(checked, "sick layer")} checked, ${counted(proposed.length, "repair")} proposed`);
-}
-
 async function writeRequests(
 	out: string,
 	{ proposed, withdrawn }: Outcome,
-	{ repository, base }: { repository: string; base: string },
-): Promise<void> {
+	repository: string,
+	base: string,
+) {
 	for (const proposal of proposed) {
 		const folder = join(out, proposal.branch);
 		await mkdir(folder, { recursive: true });
@@ -89,8 +83,11 @@ export const run = createRun("repair", async ({ read, environment, io }) => {
 		health: parseHealth(health),
 		now,
 	});
-	printOutcome(outcome, io);
+	const { checked, proposed, withdrawn } = outcome;
+	for (const { subject, branch } of proposed) io.print(plain(`${branch}: ${subject}`));
+	for (const branch of withdrawn) io.print(plain(`${branch}: withdrawn, since it is of no use any more`));
+	io.print(`${counted(checked, "sick layer")} checked, ${counted(proposed.length, "repair")} proposed`);
 	if (out === undefined) return;
 	await noteRepairs(health, await readOpen(repository, base), now);
-	await writeRequests(out, outcome, { repository, base });
+	await writeRequests(out, outcome, repository, base);
 });

@@ -59,12 +59,8 @@ export function judgeApprovals(state: PullState, owners: Owners | null, teams: T
 	);
 	if (groups.length === 0) return judgement("success", "needs no approval");
 	const missing = groups.filter(({ approvedBy }) => approvedBy.length === 0);
-	if (missing.length === 0)
-		return judgement(
-			"success",
-			`approved by ${listOnce(groups.flatMap((group) => group.approvedBy))}`,
-			groups,
-		);
+	const approvers = listOnce(groups.flatMap(({ approvedBy }) => approvedBy));
+	if (missing.length === 0) return judgement("success", `approved by ${approvers}`, groups);
 	const people = listOnce(missing.flatMap(({ canApprove }) => canApprove));
 	const unable = missing.find(({ unknown }) => unknown)?.unknown ?? "only those who made it own this";
 	return judgement("failure", people ? `can still approve: ${people}` : unable, groups);

@@ -43,8 +43,9 @@ export async function readState({ github, base, author, readMerge }: StateSource
 	const commits = await paginate(rest.pulls.listCommits, about);
 	const shown = (await rest.pulls.get({ ...repo, pull_number: number })).data;
 	if (shown.head.sha !== head.sha || shown.base.ref !== base) return null;
+	const isOwn = head.repo?.full_name.toLowerCase() === `${repo.owner}/${repo.repo}`.toLowerCase();
 	// The service and the workflows have no branches in a fork.
-	const branch = isOfRepository(github, pull) ? head.ref : "";
+	const branch = isOwn ? head.ref : "";
 	const isOfService = isReviewBranch(branch);
 	const isRefresh = branch === "refresh" && user?.login === author;
 	const merge = await readMerge(head.sha);
@@ -85,10 +86,6 @@ export async function readState({ github, base, author, readMerge }: StateSource
 		/** The oldest first. */
 		messages: commits.map(({ commit }) => commit.message),
 	};
-}
-
-function isOfRepository({ repo }: Github, { head }: OpenPull): boolean {
-	return head.repo?.full_name.toLowerCase() === `${repo.owner}/${repo.repo}`.toLowerCase();
 }
 
 type Reviews = Awaited<ReturnType<Github["rest"]["pulls"]["listReviews"]>>["data"];
@@ -133,9 +130,9 @@ async function readPushers({ rest }: Github, { head }: OpenPull) {
 	const [owner, repo] = head.repo?.full_name.split("/") ?? [];
 	if (!owner || !repo) return [];
 	const about = { owner, repo, ref: `refs/heads/${head.ref}`, per_page: 100 };
-	const pushes = await rest.repos.listActivities(about).catch((error: unknown) => {
-		if (error instanceof Refused && error.status !== 401) return null;
+	const { data } = await rest.repos.listActivities(about).catch((error: unknown) => {
+		if (error instanceof Refused && error.status !== 401) return { data: [] };
 		throw error;
 	});
-	return (pushes?.data ?? []).map(({ actor }) => actor);
+	return data.map(({ actor }) => actor);
 }

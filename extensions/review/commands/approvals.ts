@@ -13,10 +13,9 @@ import { gitText, runGit } from "../../../store/git/commands/run.ts";
 import type { Github } from "../../../store/github/client.ts";
 import type { Teams } from "../approvals/approvals.ts";
 import { checkBranch, judgePull } from "../approvals/github.ts";
-import { marker } from "../comment.ts";
+import { marker, type Report } from "../comment.ts";
 import { withMerge } from "../layer-changes.ts";
 import { openPulls, type PullRef, partOf, readComments, setCheckRun } from "../pulls.ts";
-import type { Report } from "../report.ts";
 
 /** What `.github/send-plan.sh` sends. */
 export interface PlannedRequest {
@@ -87,9 +86,10 @@ async function postReport(
 	const comments = await readComments(github, number, author);
 	const before = comments.find(({ body }) => body?.startsWith(marker));
 	if (before?.body === comment) return "unchanged";
-	const { rest, repo } = github;
-	if (before) await rest.issues.updateComment({ ...repo, comment_id: before.id, body: comment });
-	else await rest.issues.createComment({ ...repo, issue_number: number, body: comment });
+	const { issues } = github.rest;
+	const about = { ...github.repo, body: comment };
+	if (before) await issues.updateComment({ ...about, comment_id: before.id });
+	else await issues.createComment({ ...about, issue_number: number });
 	return before ? "edited" : "posted";
 }
 
@@ -97,19 +97,7 @@ const approvalsHelp = `
 For the workflow layers, which runs it in a clone: ${ownersPath} of the base branch decides about what each merge changes. A change of a sender
 that its owners have approved, and whose checks have passed, is merged.`;
 
-/** @returns id of its newest commit @throws {Error} if there is no such branch */
-async function fetchBranch(branch: string): Promise<string> {
-	const ref = `refs/remotes/origin/${branch}`;
-	// A tag may have the same name.
-	await runGit(".", ["fetch", "--quiet", "--no-tags", "origin", `+refs/heads/${branch}:${ref}`]);
-	return gitText(".", ["rev-parse", "--verify", ref]);
-}
-
-/** Fetches commits as data. One that is gone keeps none of the others from it. */
-async function fetchCommits(ids: readonly string[]): Promise<void> {
-	const options = ["--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head"];
-	for (const id of ids) await runGit(".", ["fetch", ...options, "origin", id]).catch(() => null);
-}
+const fetchCommit = "fetch --quiet --no-tags --no-recurse-submodules --no-write-fetch-head origin".split(" ");
 
 export const run = createRun("approvals", async ({ read, environment, io }) => {
 	const [{ author, reports, all, ...options }] = await read((line) =>
@@ -147,8 +135,10 @@ export const run = createRun("approvals", async ({ read, environment, io }) => {
 		for (const pull of reports === undefined ? [] : pulls)
 			await attempt(pull.number, postReport(github, pull, reports ?? "", author));
 		const teams: Teams = new Map(Object.entries(JSON.parse(await readFile(teamsFile, "utf8"))));
-		// A run that has waited has an older commit than the branch.
-		const tip = await fetchBranch(base);
+		const ref = `refs/remotes/origin/${base}`;
+		// A run that has waited has an older commit than the branch, and a tag may have the same name.
+		await runGit(".", ["fetch", "--quiet", "--no-tags", "origin", `+refs/heads/${base}:${ref}`]);
+		const tip = await gitText(".", ["rev-parse", "--verify", ref]);
 		const { owners } = parseOwners(await readAt(".", tip, ownersPath));
 		const readMerge = (head: string) =>
 			withMerge(".", tip, head, async ({ changed, obstacle }) => {
@@ -160,7 +150,8 @@ export const run = createRun("approvals", async ({ read, environment, io }) => {
 		const chosen = all
 			? partOf(open, io.now())
 			: open.filter(({ number }) => pulls.some((pull) => pull.number === number));
-		await fetchCommits(chosen.map(({ head }) => head.sha));
+		// As data. A commit that is gone keeps none of the others from it.
+		for (const { head } of chosen) await runGit(".", [...fetchCommit, head.sha]).catch(() => null);
 		for (const pull of chosen) await attempt(pull.number, judgePull(run, pull), "could not be judged: ");
 	});
 	return code;

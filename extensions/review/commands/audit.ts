@@ -110,19 +110,19 @@ const maxKeys = 5;
 function changesText(commit: LoggedCommit, smallkey: string | undefined): string {
 	const { layers } = historyCommit(commit);
 	if (smallkey !== undefined) return layers.find((layer) => layer.smallkey === smallkey)?.kind ?? "changed";
-	const parts = ["added", "changed", "removed"].map((verb) => {
+	const parts = ["added", "changed", "removed"].flatMap((verb) => {
 		const keys = layers.flatMap((layer) => (layer.kind === verb ? layer.smallkey : []));
-		return keys.length > 0 ? `${verb} ${firstOf(keys, maxKeys)}` : "";
+		return keys.length > 0 ? `${verb} ${firstOf(keys, maxKeys)}` : [];
 	});
-	return parts.filter(Boolean).join(", ") || "changed no layer";
+	return parts.join(", ") || "changed no layer";
 }
 
 /** Parses `7d`, or a date such as `2026-03-04`, into milliseconds since 1970. @throws {Error} */
 function parseSince(text: string, nowMs: number): number {
 	const span = parseSpan(text);
 	if (span !== null) return nowMs - span;
-	const timeMs = /^\d{4}-\d{2}-\d{2}(?:T[\d:.]+Z)?$/.test(text) ? Date.parse(text) : Number.NaN;
-	if (!Number.isNaN(timeMs)) return timeMs;
+	const timeMs = Date.parse(text);
+	if (/^\d{4}-\d{2}-\d{2}(?:T[\d:.]+Z)?$/.test(text) && !Number.isNaN(timeMs)) return timeMs;
 	throw new Error(`--since: must be a time such as 7d or 2026-03-04, not ${text}`);
 }
 

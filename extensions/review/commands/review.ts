@@ -7,11 +7,11 @@ import { resolveCommit } from "../../../publish/collect.ts";
 import { plain } from "../../../registry/untrusted-text.ts";
 import { createRun, exitCodes, needed } from "../../../scripts/terminal/command-line.ts";
 import { gitText } from "../../../store/git/commands/run.ts";
-import { linksInto, renderComment } from "../comment.ts";
+import { repairBranch } from "../../../store/store.ts";
+import { changeLines, linksInto, type Report, remarkLines, renderComment, summaryLine } from "../comment.ts";
 import {
 	acceptReview,
 	declineReview,
-	isRepair,
 	isStale,
 	parseReason,
 	parseReviewer,
@@ -20,7 +20,6 @@ import {
 	staleAdvice,
 } from "../decide.ts";
 import { conflictObstacle } from "../layer-changes.ts";
-import { changeLines, type Report, remarkLines, summaryLine } from "../report.ts";
 import { type CheckServices, createCheckServices, isWrong, review } from "../review.ts";
 import { reviewLines } from "../status.ts";
 import { proposalLines } from "./audit.ts";
@@ -46,18 +45,15 @@ async function open({ environment }: Session, isDecision = false) {
 	return { settings, repository, name, reviewCommit };
 }
 
-interface Comparison {
-	base?: string;
-	head: string;
-	report?: string;
-}
-
-async function compare(session: Session, { head, report, ...options }: Comparison) {
+async function compare(
+	session: Session,
+	{ head, report, ...options }: { base?: string; head: string; report?: string },
+) {
 	const { environment, print } = session;
 	const base = needed("--base", options.base);
 	const repository = ".";
 	const settings = readConfiguration(withoutStore(environment));
-	const check = createCheckServices(settings.network);
+	const check = createCheckServices(settings);
 	const outcome = await review({ repository, base, head, settings, check }).catch((error: Error) => {
 		throw new Error(plain(error.message));
 	});
@@ -87,9 +83,10 @@ async function show(session: Session, key: string) {
 	const { settings, repository, reviewCommit } = await open(session);
 	const waiting = await findWaiting(repository, key);
 	const { branch, commit } = waiting;
-	const outcome = await reviewCommit(commit, createCheckServices(settings.network));
+	const outcome = await reviewCommit(commit, createCheckServices(settings));
 	const stale = await isStale(repository, waiting);
-	const evidence = isRepair(branch) ? await gitText(repository, ["log", "-1", "--format=%b", commit]) : "";
+	const isRepair = branch.startsWith(repairBranch(""));
+	const evidence = isRepair ? await gitText(repository, ["log", "-1", "--format=%b", commit]) : "";
 	print(
 		`${branch} at commit ${commit}`,
 		...(await proposalLines(repository, commit, io.now().getTime())),

@@ -127,13 +127,6 @@ const appVariables: [name: string, rule: RegExp, problem: string, value: string]
 /** An administrator (role 5) merges pull requests that no one else can approve. */
 const loneOperator = '{ "actor_id": 5, "actor_type": "RepositoryRole", "bypass_mode": "pull_request" }';
 
-/** In this clone's owners file. A team is not one person. */
-async function hasLoneOperator(): Promise<boolean> {
-	const { owners } = parseOwners(await readIfThere(ownersPath));
-	const ids = (owners ? allOwners(owners) : []).map((owner) => accountOf(owner)?.id);
-	return ids[0] !== undefined && new Set(ids).size === 1;
-}
-
 async function checkRulesets({ get, check, repository }: Connection): Promise<void> {
 	const listed: Json[] = (await get("/actions/variables?per_page=30"))?.variables ?? [];
 	const variables = new Map(listed.map(({ name, value }) => [name, `${value}`]));
@@ -145,8 +138,12 @@ async function checkRulesets({ get, check, repository }: Connection): Promise<vo
 	const isSame = service !== "" && service === workflow;
 	check("two Apps", isSame && "are one: no workflow may hold the service's key");
 	const all: Json[] = (await get("/rulesets?includes_parents=false&per_page=100")) ?? [];
+	const { owners } = parseOwners(await readIfThere(ownersPath));
+	// A team is not one person.
+	const ids = new Set((owners ? allOwners(owners) : []).map((owner) => accountOf(owner)?.id));
+	const isLone = ids.size === 1 && !ids.has(undefined);
 	for (const file of ["layers", "own-branches", "tags"]) {
-		const addition = file === "layers" && (await hasLoneOperator()) ? `${loneOperator},` : "";
+		const addition = file === "layers" && isLone ? `${loneOperator},` : "";
 		const text = (await readTarget(file))
 			.replaceAll('"SERVICE_APP"', service || "0")
 			.replaceAll('"WORKFLOW_APP"', workflow || "0")

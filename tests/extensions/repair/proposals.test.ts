@@ -2,7 +2,7 @@ import * as assert from "uvu/assert";
 import { findWaiting } from "../../../api/service/repository.ts";
 import { declinedEvidence } from "../../../extensions/repair/proposal-branches.ts";
 import { limitRequests, type RepairRun, runRepair } from "../../../extensions/repair/run.ts";
-import { createReadRepairs } from "../../../extensions/repair/waiting-repairs.ts";
+import { readRepair } from "../../../extensions/repair/start.ts";
 import { declineReview } from "../../../extensions/review/decide.ts";
 import { parseHealth } from "../../../registry/health.ts";
 import type { CheckedLayer } from "../../../registry/judge.ts";
@@ -91,8 +91,7 @@ test("five layers that move with their service are one proposal, and main stays 
 test("a repair that waits has its places and its evidence, in both languages", async (scene) => {
 	const layers = await register(scene, 1);
 	await run(scene, layers, together.after(services.map((layer) => ({ ...layer, colour: 7 }))));
-	const read = createReadRepairs(scene.repository.path);
-	const { sure, from, to, rows = [] } = (await read("five1")) ?? {};
+	const { sure, from, to, rows = [] } = (await readRepair(scene.repository.path, "five1")) ?? {};
 	const placeIn = (service: string) => ({ en: `${service}/0`, fr: `${service}/0` });
 	assert.equal(
 		{ sure, from, to },
@@ -109,7 +108,7 @@ test("a repair that waits has its places and its evidence, in both languages", a
 	);
 	assert.ok(rows.length > 1);
 	scene.repository.git("branch", "-D", "repair/five1");
-	assert.is(await read("five1"), null, "after a decision");
+	assert.is(await readRepair(scene.repository.path, "five1"), null, "after a decision");
 });
 
 test("the same evidence is proposed once; what was declined comes back with new evidence only", async (scene) => {

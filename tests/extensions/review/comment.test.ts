@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
+import type { Report } from "../../../extensions/review/comment.ts";
 import { marker, maxCommentLength, renderComment } from "../../../extensions/review/comment.ts";
-import type { Report } from "../../../extensions/review/report.ts";
 import type { Remark } from "../../../extensions/review/review.ts";
 import { unpackDraft } from "../../../registry/draft.ts";
 import { root, runScript } from "../../helpers/process.ts";
