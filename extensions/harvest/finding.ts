@@ -69,9 +69,11 @@ export function isSick(finding: Finding): finding is Finding & { state: SickStat
 /** `<JSON pointer>: <address> <cause>`, for a publisher. */
 export type FindingLine = Readonly<Record<Lang, string>>;
 
-export function findingLine(registration: Registration, { lang, pointer, what, text }: Finding): FindingLine {
-	const address = registration[lang].service_url;
-	return { en: `${pointer}: ${text}`, fr: `${pointer}: ${address} ${causeText("fr", what)}` };
+export function findingLines(registration: Registration, findings: readonly Finding[]): FindingLine[] {
+	return findings.map(({ lang, pointer, what, text }) => {
+		const address = registration[lang].service_url;
+		return { en: `${pointer}: ${text}`, fr: `${pointer}: ${address} ${causeText("fr", what)}` };
+	});
 }
 
 export function orTrouble<T>(task: Promise<T>): Promise<T | Trouble> {

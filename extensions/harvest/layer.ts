@@ -27,10 +27,10 @@ import { type Clients, describeLayers } from "./wms/read-capabilities.ts";
 
 /** @throws {Trouble} */
 export async function describe(service: Service, clients: Clients): Promise<Described> {
-	const { lang, type, ogc, address, names, isWhole } = service;
+	const { lang, type, ogc, address, names } = service;
 	if (type === "esriFeature") return describeLayer(address, clients);
 	if (ogc) return describeLayers(ogc, address, names, clients.read, lang);
-	return describeArcgisService(address, type, isWhole, clients.ask);
+	return describeArcgisService(service, clients.ask);
 }
 
 /** Never rejects. @param before the last description: another layer at its address is a finding */

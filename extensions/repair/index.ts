@@ -1,17 +1,15 @@
-import type { Command, Extension } from "../../api/service/extensions.ts";
+import type { Extension } from "../../api/service/extensions.ts";
 import type { RepairingService } from "./start.ts";
-
-const commands: readonly Command[] = [
-	{
-		name: "repair",
-		purpose: "operate",
-		summary: "look for the services of layers that stay sick, and propose what to register in their place",
-		load: async () => (await import("./commands/repair.ts")).run,
-	},
-];
 
 export const repair: Extension = {
 	name: "repair",
-	commands,
+	commands: [
+		{
+			name: "repair",
+			purpose: "operate",
+			summary: "look for the services of layers that stay sick, and propose what to register in their place",
+			load: async () => (await import("./commands/repair.ts")).run,
+		},
+	],
 	start: async (service: RepairingService) => (await import("./start.ts")).startRepair(service),
 };

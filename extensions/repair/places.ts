@@ -156,26 +156,16 @@ const maxLinks = 200;
 /** A URL parser needs long for a long host. */
 const plainLink = /^(?:https?:\/\/[^\s"<>/?#@]{1,253}(?=[/?#]|$)|(?![a-z][a-z0-9+.-]*:|[/\\]{2}))[^\s"<>]*$/i;
 
-function linksOf(html: string, front: URL): URL[] {
-	const links = new Map<string, URL>();
-	let count = 0;
-	for (const [, text = ""] of html.matchAll(/\bhref\s*=\s*["']([^"'<>]{1,2000})["']/gi)) {
-		count += 1;
-		if (count > maxLinks) break;
-		const link = text.replaceAll("&amp;", "&");
-		if (!plainLink.test(link) || !URL.canParse(link, front)) continue;
-		const url = new URL(link, front);
-		links.set(url.href, url);
-	}
-	return [...links.values()];
-}
-
 /** On the home page of the same host, wherever that redirects. */
 export async function linkedServices(address: string, fetch: Fetch): Promise<string[]> {
 	const answer = await fetch(new URL("/", address)).catch(() => null);
 	if (!answer?.ok) return [];
-	const front = new URL(answer.url);
-	return linksOf(await answer.text(), front)
+	const links = [...(await answer.text()).matchAll(/\bhref\s*=\s*["']([^"'<>]{1,2000})["']/gi)];
+	const hrefs = links.slice(0, maxLinks).flatMap(([, text = ""]) => {
+		const link = text.replaceAll("&amp;", "&");
+		return plainLink.test(link) && URL.canParse(link, answer.url) ? new URL(link, answer.url).href : [];
+	});
+	return Array.from(new Set(hrefs), (href) => new URL(href))
 		.filter(({ host, href }) => host === new URL(address).host && /\bwms\b/i.test(href))
 		.map((url) => plainAddress(url));
 }

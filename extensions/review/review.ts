@@ -54,9 +54,9 @@ export async function review({ repository, base, head, settings, check }: Review
 	const { layers, paths, outside, obstacle, ...changes } = await readChanges(repository, base, head);
 	const { owners } = parseOwners(changes.owners);
 	const { wrong, down, unasked } = await askServices(layers, check);
-	const located = [changes.problems, wrong, down, changes.warnings];
+	const located: Located[][] = [changes.problems, wrong, down, changes.warnings];
 	const remarks = kinds.flatMap((kind, index) =>
-		(located[index] ?? []).map((place): Remark => ({ ...kind, ...place })),
+		(located[index] ?? []).map((place): Remark => ({ ...place, ...kind })),
 	);
 	const withTexts = rowsOf(layers, remarks).map(async (row, index) => {
 		const isDetailed = index < maxDetailed;
@@ -140,9 +140,10 @@ async function askServices(layers: readonly ChangedLayer[], check: CheckServices
 	};
 	const asked = touched.slice(0, maxAsked);
 	const findings = (await pMap(asked, task, { concurrency: maxConcurrent })).flat();
-	const placesOf = (kind: Finding["state"]): Located[] =>
-		findings.flatMap(({ state, ...place }) => (state === kind ? place : []));
-	return { wrong: placesOf("wrong"), down: placesOf("down"), unasked: touched.length - asked.length };
+	const [wrong = [], down = []] = ["wrong", "down"].map((kind) =>
+		findings.filter(({ state }) => state === kind),
+	);
+	return { wrong, down, unasked: touched.length - asked.length };
 }
 
 function touchedLangs({ before, after }: ChangedLayer): Lang[] {

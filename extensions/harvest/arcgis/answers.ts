@@ -12,7 +12,7 @@ import {
 } from "../../../site/service/arcgis.ts";
 import { isObject, listOf, objectOf, parseAnswer, textOf } from "../../../site/service/decode.ts";
 import { type Ask, Trouble } from "../ask.ts";
-import { checkEntries, type Described } from "../finding.ts";
+import { checkEntries, type Described, type Service } from "../finding.ts";
 
 export function objectsIn(list: unknown): Document[] {
 	return listOf(list).filter(isObject);
@@ -46,14 +46,9 @@ export function askLayer(address: string, ask: Ask): Promise<Document> {
 	return askService(address, "esriFeature", ask);
 }
 
-/**
- * @param isWhole whether all of its layers are registered; else there are no entries
- * @throws {Trouble}
- */
+/** Without entries if only some of its layers are registered. @throws {Trouble} */
 export async function describeArcgisService(
-	address: string,
-	type: ServiceType,
-	isWhole: boolean,
+	{ address, type, isWhole }: Service,
 	ask: Ask,
 ): Promise<Described> {
 	const document = await askService(address, type, ask);

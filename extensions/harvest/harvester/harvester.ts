@@ -5,10 +5,10 @@ import { parseStored } from "../../../api/register.ts";
 import { eachInSlices } from "../../../publish/file-writer.ts";
 import { isDescribed } from "../../../registry/description.ts";
 import type { CheckResult, SickState } from "../../../registry/health.ts";
-import { harvestedLangs, type Registration } from "../../../registry/registration.ts";
+import { harvestedLangs } from "../../../registry/registration.ts";
 import { textIn, textOf } from "../../../registry/texts.ts";
 import { type Log, type Store, StoreBusy } from "../../../store/store.ts";
-import { type Finding, type FindingLine, findingLine, resultOf } from "../finding.ts";
+import { type FindingLine, findingLines, resultOf } from "../finding.ts";
 import { commitGroup, descriptionOf, type HarvestResult, type Outcome } from "./commit.ts";
 import type { LookAt } from "./process.ts";
 import { createGroups, createLanes, nextMoment, type Schedule } from "./schedule.ts";
@@ -144,7 +144,7 @@ export function createHarvester(options: HarvesterOptions) {
 			const { layer, registration } = stored;
 			const look = await lookAt(registration, descriptionOf(layer), signal);
 			const result = resultOf(look.checked);
-			const findings = linesOf(registration, look.checked);
+			const findings = findingLines(registration, look.checked);
 			lastChecks.set(smallkey, { state: result?.state ?? null, at: nowMs(), findings });
 			checked(smallkey, result);
 			if (harvestedLangs(registration).length === 0) running.delete(smallkey);
@@ -179,7 +179,7 @@ export function createHarvester(options: HarvesterOptions) {
 			options.count?.(outcome);
 			line[outcome] = (line[outcome] ?? 0) + 1;
 			const again = harvested.findings.some(({ state }) => state === "down");
-			const findings = linesOf(registration, harvested.findings);
+			const findings = findingLines(registration, harvested.findings);
 			end(smallkey, outcome === "failed" ? "failed" : "done", findings, again);
 			if (outcome === "dropped") ends.delete(smallkey);
 		}
@@ -247,8 +247,4 @@ export function createHarvester(options: HarvesterOptions) {
 			await groups.close();
 		},
 	};
-}
-
-function linesOf(registration: Registration, findings: readonly Finding[]): FindingLine[] {
-	return findings.map((finding) => findingLine(registration, finding));
 }

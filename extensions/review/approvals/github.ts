@@ -1,7 +1,6 @@
 import { allOwners, isTeam, type Owners, ownersPath } from "../../../registry/owners.ts";
 import { code } from "../../../registry/untrusted-text.ts";
 import { subjectOf } from "../../../store/git/commands/commits.ts";
-import { findCheckRun, type OpenPull, readComments, setCheckRun } from "../pulls.ts";
 import {
 	accountsOf,
 	describeUnknown,
@@ -10,7 +9,15 @@ import {
 	renderApprovals,
 	type Teams,
 } from "./approvals.ts";
-import { type PullState, readState, type StateSource } from "./pull-state.ts";
+import {
+	findCheckRun,
+	type OpenPull,
+	type PullState,
+	readComments,
+	readState,
+	type StateSource,
+	setCheckRun,
+} from "./pull-state.ts";
 
 const checkName = "owners";
 

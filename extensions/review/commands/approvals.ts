@@ -13,9 +13,9 @@ import { gitText, runGit } from "../../../store/git/commands/run.ts";
 import type { Github } from "../../../store/github/client.ts";
 import type { Teams } from "../approvals/approvals.ts";
 import { checkBranch, judgePull } from "../approvals/github.ts";
+import { openPulls, type PullRef, partOf, readComments, setCheckRun } from "../approvals/pull-state.ts";
 import { marker, type Report } from "../comment.ts";
 import { withMerge } from "../layer-changes.ts";
-import { openPulls, type PullRef, partOf, readComments, setCheckRun } from "../pulls.ts";
 
 /** What `.github/send-plan.sh` sends. */
 export interface PlannedRequest {

@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import { connectToGithub } from "../../../../api/service/github.ts";
 import { readConfiguration } from "../../../../api/service/settings.ts";
 import { judgePull } from "../../../../extensions/review/approvals/github.ts";
-import { openPulls } from "../../../../extensions/review/pulls.ts";
+import { openPulls } from "../../../../extensions/review/approvals/pull-state.ts";
 import { parseOwners } from "../../../../registry/owners.ts";
 import { textsOf } from "../../../../registry/texts.ts";
 import { exits, prints, root, runScript } from "../../../helpers/process.ts";
