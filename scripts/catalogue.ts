@@ -2,4 +2,4 @@
 import { extensions } from "../extensions/index.ts";
 import { serveOrder } from "../site/data/update.ts";
 
-serveOrder(extensions);
+await serveOrder(extensions);

@@ -19,7 +19,7 @@ import { counted } from "../../registry/untrusted-text.ts";
 import { ifThere } from "../../store/files/files.ts";
 import { brotliParams, catalogueFiles, catalogueFolders, removeCatalogue } from "../data/output.ts";
 import { type CatalogueOutcome, updateCatalogue } from "../data/update.ts";
-import { siteGroups } from "../http/site-headers.ts";
+import { siteGroups } from "../http/pages.ts";
 import { catalogueOptions, readSite } from "../process/site-settings.ts";
 
 /** zlib uses four threads (libuv's pool). */
@@ -33,7 +33,7 @@ const codings: Record<string, (bytes: Uint8Array) => Promise<Buffer>> = {
 
 /**
  * Cloudflare's `_headers` (it gives an asset without an extension no Content-Type) and `.assetsignore`; with
- * `compress` a `.gz` and a `.br` of each file.
+ * `compress` a `.gz` and a `.br` of each file: Workers, "Static assets", "Headers". The worker sets the headers of folders.
  */
 export async function writeHostingFiles(
 	out: string,
@@ -41,44 +41,35 @@ export async function writeHostingFiles(
 	targets: readonly TargetName[],
 	site: boolean,
 ): Promise<void> {
-	placeFile(out, "_headers", Buffer.from(headersFile(targets, site)));
-	placeFile(out, ".assetsignore", Buffer.from("*.gz\n*.br\n"));
-	if (!compress) return;
-	const folders = [...fragmentFolders(targets), ...(site ? catalogueFolders : [])];
-	for (const folder of folders) await compressFiles(out, folder);
-	if (site) await compressFiles(out, ".", (name) => catalogueFiles.includes(name));
-}
-
-/** Workers, "Static assets", "Headers". The worker sets the headers of folders. */
-function headersFile(targets: readonly TargetName[], site: boolean): string {
 	const fragments = { paths: targets.map((name) => `/${targetOf(name).doc}/*`), headers: fragmentHeaders };
 	// No file may match two rules: Cloudflare joins their values.
 	const rules = [fragments, ...(site ? siteGroups : [])].flatMap(({ paths, headers }) => {
 		const lines = Object.entries(headers).map(([name, value]) => `  ${name}: ${value}\n`);
 		return paths.map((path) => `${path}\n${lines.join("")}`);
 	});
-	return rules.join("\n");
+	placeFile(out, "_headers", Buffer.from(rules.join("\n")));
+	placeFile(out, ".assetsignore", Buffer.from("*.gz\n*.br\n"));
+	if (!compress) return;
+	for (const folder of [...fragmentFolders(targets), ...(site ? [".", ...catalogueFolders] : [])])
+		await compressFiles(out, folder);
 }
 
 /** Copies are never outdated: `placeFile` removes those of a file that it changes. */
-async function compressFiles(out: string, folder: string, isOwn = (_name: string) => true): Promise<void> {
+async function compressFiles(out: string, folder: string): Promise<void> {
 	const path = join(out, folder);
 	const entries = (await ifThere(path, readdir(path, { withFileTypes: true }))) ?? [];
 	const names = new Set(entries.flatMap((entry) => (entry.isFile() ? entry.name : [])));
+	const isOwn = (name: string) => folder !== "." || catalogueFiles.includes(name);
+	const place = async (name: string) => {
+		for (const [ending, code] of Object.entries(codings))
+			if (!names.has(name + ending))
+				placeFile(out, join(folder, name + ending), await code(await readFile(join(path, name))));
+	};
 	const plain = [...names].filter((name) => !isCompanion(name) && isOwn(name));
-	await pMap(
-		new Set(plain),
-		async (name) => {
-			const missing = Object.entries(codings).filter(([ending]) => !names.has(name + ending));
-			if (missing.length === 0) return;
-			const bytes = await readFile(join(path, name));
-			for (const [ending, code] of missing) placeFile(out, join(folder, name + ending), await code(bytes));
-		},
-		{ concurrency: maxConcurrent },
-	);
+	await pMap(plain, place, { concurrency: maxConcurrent });
 }
 
-export interface BuildOptions {
+interface BuildOptions {
 	fresh?: boolean | undefined;
 	compress?: boolean | undefined;
 	extensions?: readonly Extension[];

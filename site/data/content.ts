@@ -2,12 +2,12 @@ import { isDeepStrictEqual } from "node:util";
 import type { ReadLayers } from "../../publish/build.ts";
 import { readServed } from "../../publish/changed-layers.ts";
 import type { CommitAt, LayersAt } from "../../publish/collect.ts";
-import { type Health, healthPath, parseHealth } from "../../registry/health.ts";
+import { healthPath, parseHealth } from "../../registry/health.ts";
 import type { CheckedLayer, LayerFile } from "../../registry/judge.ts";
 import { nameOf, ownersOf, ownersPath, parseOwners } from "../../registry/owners.ts";
 import { layerPath, parseLayerPath } from "../../registry/smallkey.ts";
 import { listCommits } from "../../store/git/commands/commits.ts";
-import { diffTree, listTree, type PathChange, readEntries } from "../../store/git/commands/tree.ts";
+import { diffTree, listTree, readEntries } from "../../store/git/commands/tree.ts";
 import type { CatalogueOptions } from "../process/site-settings.ts";
 import {
 	type Entry,
@@ -38,8 +38,8 @@ export function readEarlier(out: string, { chunks }: Manifest, { commit, dateMs,
 		return chunk ? [{ path, entries: chunk.entries }] : [];
 	});
 	if (whole.length < chunks.length) return null;
-	const changes = isUntouched(recentPath) ? parseRecent(readText(out, recentPath)) : null;
-	return { commit, chunks: whole, changes: changes ?? [], dateMs: changes ? dateMs : 0 };
+	const recent = isUntouched(recentPath) ? parseRecent(readText(out, recentPath)) : null;
+	return { commit, chunks: whole, changes: recent?.changes ?? [], dateMs: recent ? dateMs : 0 };
 }
 
 interface ReadOptions {
@@ -51,36 +51,30 @@ interface ReadOptions {
 	read: ReadLayers;
 }
 
-type Content = CatalogueContent & { owners: OwnersOf; dateMs: number };
-
-export async function readContent(layers: LayersAt, given: ReadOptions): Promise<Content> {
-	return "files" in layers ? contentOfFiles(layers.files, given) : contentAt(layers, given);
-}
-
-function contentOfFiles(files: readonly LayerFile[], { options, thumbnails, read }: ReadOptions): Content {
+export async function readContent(
+	layersAt: LayersAt,
+	{ options, thumbnails, before, read }: ReadOptions,
+): Promise<CatalogueContent & { owners: OwnersOf; dateMs: number }> {
+	const [at, files] =
+		"files" in layersAt ? [null, layersAt.files] : [layersAt, await readReviewers(layersAt)];
 	const { health, owners } = parseReviewers(files);
-	const entries = [...read.values()].flatMap((layer) => {
-		if (!layer) return [];
-		const thumbnail = thumbnails.get(layer.smallkey)?.path;
-		return entryOf(contentOf(layer, options.fragments), { thumbnail }, health);
-	});
-	return { entries, changes: [], owners, dateMs: 0 };
-}
-
-async function contentAt(at: CommitAt, { options, thumbnails, before, read }: ReadOptions): Promise<Content> {
-	const { repository, commit } = at;
-	const kept = await listTree(repository, commit, [healthPath, ownersPath]);
-	const { health, owners } = parseReviewers(await readEntries(repository, kept));
-	const earlier = before && (await isOnBranch(repository, before.commit, commit)) ? before : null;
+	const earlier = at && before && (await isOnBranch(at, before.commit)) ? before : null;
 	const earlierEntries = (earlier?.chunks ?? []).flatMap((chunk) => chunk.entries);
 	const entries = new Map(earlierEntries.map((entry) => [entry.smallkey, entry]));
 	const make = (layer: CheckedLayer) => contentOf(layer, options.fragments);
-	const recovered = earlierEntries.filter(({ smallkey, health: was }) => was && !health.has(smallkey));
-	const changed = earlier && [
-		...(await diffTree(repository, earlier.commit, commit, "layers")),
-		...recovered.map(({ smallkey }) => ({ path: layerPath(smallkey), mode: "100644", id: null })),
-	];
-	const layers = await readChanged(at, changed, read, make);
+	const layers = new Map<string, Entry | null>();
+	if (at) {
+		const recovered = earlierEntries.filter(({ smallkey, health: was }) => was && !health.has(smallkey));
+		const changed = earlier && [
+			...(await diffTree(at.repository, earlier.commit, at.commit, "layers")),
+			...recovered.map(({ smallkey }) => ({ path: layerPath(smallkey), mode: "100644", id: null })),
+		];
+		const paths = changed ?? (await listTree(at.repository, at.commit, "layers/"));
+		const unread = paths.filter(({ path }) => !read.has(parseLayerPath(path)?.smallkey ?? ""));
+		const valid = await readServed(at, unread, make, changed ? null : paths);
+		for (const [smallkey, content] of valid.layers) layers.set(smallkey, content);
+	}
+	for (const [smallkey, layer] of read) layers.set(smallkey, layer && make(layer));
 	const served = [...layers].flatMap(([smallkey, content]) => (content ? smallkey : []));
 	const { last, changes, dateMs } = await historyAt(at, options.senderNames, earlier, entries, served);
 	const update = (content: Entry) => {
@@ -100,35 +94,21 @@ async function contentAt(at: CommitAt, { options, thumbnails, before, read }: Re
 	return { entries: [...entries.values()], changes, owners, dateMs };
 }
 
-/** Smallkey → layer; null if it is not served. @param changed null: all */
-async function readChanged(
-	at: CommitAt,
-	changed: readonly PathChange[] | null,
-	read: ReadLayers,
-	make: (layer: CheckedLayer) => Entry,
-) {
-	const paths = changed ?? (await listTree(at.repository, at.commit, "layers/"));
-	const unread = paths.filter(({ path }) => !read.has(parseLayerPath(path)?.smallkey ?? ""));
-	const { layers } = await readServed(at, unread, make, changed ? null : paths);
-	for (const [smallkey, layer] of read) layers.set(smallkey, layer && make(layer));
-	return layers;
-}
-
 /**
  * The history of the earlier catalogue, and what has been committed since. All of it is read where the earlier one
  * does not know the last change of a layer: the file of another spelling of its smallkey was served.
  * @param served smallkeys of layers whose files were read
  */
 async function historyAt(
-	at: CommitAt,
+	at: CommitAt | null,
 	names: CatalogueOptions["senderNames"],
 	earlier: EarlierCatalogue | null,
 	entries: ReadonlyMap<string, KnownOfLayer>,
 	served: readonly string[],
-): Promise<{ last: ReadonlyMap<string, KnownOfLayer>; changes: readonly RecentChange[]; dateMs: number }> {
+): Promise<{ last: ReadonlyMap<string, KnownOfLayer>; changes: RecentChange[]; dateMs: number }> {
 	const before = earlier && earlier.dateMs > 0 ? earlier : null;
-	const range = before ? `${before.commit}..${at.commit}` : at.commit;
-	const history = await readHistory(at.repository, range, before?.dateMs);
+	const range = before ? `${before.commit}..${at?.commit}` : at?.commit;
+	const history = at && range && (await readHistory(at.repository, range, before?.dateMs));
 	if (!history) return { last: new Map(), changes: [], dateMs: 0 };
 	const last = new Map(before ? entries : []);
 	addLastChanges(last, history.commits, names);
@@ -137,18 +117,22 @@ async function historyAt(
 	return { last, changes: recentChanges(history.commits, before?.changes), dateMs: history.dateMs };
 }
 
-async function isOnBranch(repository: string, earlier: string, later: string): Promise<boolean> {
-	const words = ["--first-parent", "--parents", "--reverse", `${earlier}..${later}`];
+async function isOnBranch({ repository, commit }: CommitAt, earlier: string): Promise<boolean> {
+	const words = ["--first-parent", "--parents", "--reverse", `${earlier}..${commit}`];
 	const [oldest = ""] = await listCommits(repository, words).catch(() => []);
 	return oldest.split(" ")[1] === earlier;
 }
 
+async function readReviewers({ repository, commit }: CommitAt): Promise<LayerFile[]> {
+	return readEntries(repository, await listTree(repository, commit, [healthPath, ownersPath]));
+}
+
 /** What reviewers keep beside the layers. @param files only plain files have bytes */
-function parseReviewers(files: readonly LayerFile[]): { health: Health; owners: OwnersOf } {
+function parseReviewers(files: readonly LayerFile[]) {
 	const bytesOf = (path: string) => files.find((file) => file.path === path)?.bytes;
 	const { owners } = parseOwners(bytesOf(ownersPath));
 	return {
 		health: parseHealth(new TextDecoder().decode(bytesOf(healthPath))),
-		owners: (smallkey) => (owners ? ownersOf(owners, layerPath(smallkey)) : []).map(nameOf),
+		owners: (smallkey: string) => (owners ? ownersOf(owners, layerPath(smallkey)) : []).map(nameOf),
 	};
 }

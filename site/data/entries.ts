@@ -53,26 +53,18 @@ export function chunkOf(smallkey: string): number {
 }
 
 /** Null where the text is not of this version. */
-function parseVersion<T extends { version: number }>(
-	text: string | null,
-	version: T["version"],
-	list: keyof T,
-): T | null {
-	const value = tryJson(text ?? "") as T | null;
-	return value?.version === version && Array.isArray(value[list]) ? value : null;
+function parserOf<T extends { version: number }>(version: T["version"], list: keyof T) {
+	return (text: string | null): T | null => {
+		const value = tryJson(text ?? "") as T | null;
+		return value?.version === version && Array.isArray(value[list]) ? value : null;
+	};
 }
 
-export function parseManifest(text: string | null): Manifest | null {
-	return parseVersion<Manifest>(text, indexVersion, "chunks");
-}
+export const parseManifest = /* @__PURE__ */ parserOf<Manifest>(indexVersion, "chunks");
 
-export function parseChunk(text: string | null): Chunk | null {
-	return parseVersion<Chunk>(text, indexVersion, "entries");
-}
+export const parseChunk = /* @__PURE__ */ parserOf<Chunk>(indexVersion, "entries");
 
 export const healthReportPath = "index/health.json";
-
-const reportVersion = 3;
 
 export type OwnersOf = (smallkey: string) => readonly string[];
 
@@ -92,7 +84,7 @@ export function healthReportOf(entries: readonly Entry[], ownersOf: OwnersOf) {
 		});
 	const unchecked = entries.filter(({ health }) => health === null).length;
 	const checked = entries.length - unchecked;
-	return { version: reportVersion, sick: sick.length, checked, unchecked, groups: sorted };
+	return { version: 3, sick: sick.length, checked, unchecked, groups: sorted };
 }
 
 export const recentPath = "changes/recent.json";
@@ -116,7 +108,7 @@ export function recentText(changes: readonly RecentChange[]): string {
 	return `{"version":${recentVersion},"changes":[\n${lines.join(",\n")}\n]}\n`;
 }
 
-export function parseRecent(text: string | null): RecentChange[] | null {
-	const recent = parseVersion<{ version: number; changes: RecentChange[] }>(text, recentVersion, "changes");
-	return recent?.changes ?? null;
-}
+export const parseRecent = /* @__PURE__ */ parserOf<{ version: number; changes: readonly RecentChange[] }>(
+	recentVersion,
+	"changes",
+);

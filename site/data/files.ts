@@ -5,8 +5,7 @@ import { feedText } from "../static/feed.ts";
 import type { PageSettings } from "../static/html.ts";
 import { layerRenderers } from "../static/layer-page.ts";
 import { listPagePaths, renderListPage } from "../static/list-pages.ts";
-import { byTitle, listedEntries, listHtml, pagesOf } from "../static/plain-list.ts";
-import { sitemapFile, sitemapXml } from "../static/search-engines.ts";
+import { byTitle, listedEntries, listHtml, pagesOf, sitemapFile, sitemapXml } from "../static/plain-list.ts";
 import {
 	type Chunk,
 	chunkCount,
@@ -66,7 +65,10 @@ export function catalogueFiles(
 	const { pages, isServed, commit, owners } = settings;
 	const { files, chunks, manifest } = indexFiles(entries, commit, earlier);
 	files.set(healthReportPath, `${JSON.stringify(healthReportOf(entries, owners))}\n`);
-	for (const [path, text] of changesFiles(changes, pages.publicUrl, entries)) files.set(path, text);
+	if (changes.length > 0) {
+		const titles = new Map(entries.map(({ smallkey, title }) => [smallkey, title]));
+		files.set(recentPath, recentText(changes)).set(feedPath, feedText(changes, titles, pages.publicUrl));
+	}
 	if (!isServed) {
 		const data = { ...listedEntries(chunks.flat()), changes, settings: pages };
 		for (const path of listPagePaths(data.publishers.keys())) {
@@ -79,7 +81,7 @@ export function catalogueFiles(
 
 export function derivedFiles(
 	chunks: readonly (readonly Entry[])[],
-	{ pages, isServed, extensions = [] }: Pick<CatalogueSettings, "pages" | "isServed" | "extensions">,
+	{ pages, isServed, extensions = [] }: CatalogueSettings,
 ): Map<string, DerivedFile> {
 	const { publicUrl, site } = pages;
 	const files = new Map<string, DerivedFile>();
@@ -136,16 +138,4 @@ export function indexFiles(
 	const manifest: Manifest = { version: indexVersion, layers, ...(commit && { commit }), chunks: paths };
 	files.set(manifestPath, `${JSON.stringify(manifest)}\n`);
 	return { files, chunks, manifest };
-}
-
-/** The last changes as JSON and as a feed; no file without changes. */
-export function changesFiles(
-	changes: readonly RecentChange[],
-	publicUrl: string,
-	entries: Iterable<Pick<Entry, "smallkey" | "title">>,
-): Map<string, string> {
-	const files = new Map<string, string>();
-	if (changes.length === 0) return files;
-	const titles = new Map(Array.from(entries, ({ smallkey, title }) => [smallkey, title]));
-	return files.set(recentPath, recentText(changes)).set(feedPath, feedText(changes, titles, publicUrl));
 }

@@ -51,27 +51,21 @@ export interface UsableState extends CatalogueState {
 
 /** The catalogue's content depends on the code, all options, the pictures and the layers. */
 export function catalogueStamp(options: CatalogueOptions): string {
-	const text = codeStamp() + JSON.stringify(options) + picturesStamp(options.pictures);
-	return createHash("sha256").update(text).digest("hex");
+	return hashOf(codeStamp() + JSON.stringify(options) + picturesStamp(options.pictures));
 }
 
-function statePath(out: string): string {
-	return `${out}.catalogue`;
-}
+const statePath = (out: string) => `${out}.catalogue`;
 
 export function hashOf(text: string): string {
 	return createHash("sha256").update(text).digest("hex").slice(0, 16);
 }
 
-function indexHash(out: string): string {
-	return hashOf(readText(out, manifestPath) ?? "");
-}
+const indexHash = (out: string) => hashOf(readText(out, manifestPath) ?? "");
 
 /** @throws {Error} if the state cannot be read: a build from nothing would hide the fault */
 export function readUsable(out: string, options: CatalogueOptions): UsableState | null {
 	const path = statePath(out);
-	const text = ifThereSync(path, () => readFileSync(path, "utf8"));
-	const state = tryJson(text ?? "") as CatalogueState | null;
+	const state = tryJson(readText(path) ?? "") as CatalogueState | null;
 	if (state?.stamp !== catalogueStamp(options) || state.files !== presentFiles(out).length) return null;
 	if (state.index !== indexHash(out)) return null;
 	// The state is written last. No program can set `ctime`, the time of a file's last change (inode(7)). A file of
@@ -99,8 +93,8 @@ function filesIn(out: string, folder: string): string[] {
 	return files.map((name) => `${folder}/${name}`);
 }
 
-export function readText(out: string, name: string): string | null {
-	const path = join(out, name);
+export function readText(...names: string[]): string | null {
+	const path = join(...names);
 	return ifThereSync(path, () => readFileSync(path, "utf8"));
 }
 
@@ -126,11 +120,8 @@ export function writeFiles(
 		content === null ? 0 : isAsset(path) ? Number.MAX_SAFE_INTEGER : path.split("/").length;
 	for (const [path, content] of [...files].sort((a, b) => orderOf(b) - orderOf(a))) {
 		mkdirSync(dirname(join(out, path)), { recursive: true });
-		const copies = isCompressed ? { copies: (bytes: Uint8Array) => compressed(path, bytes) } : {};
-		const change = placeFile(out, path, content === null ? null : Buffer.from(content), {
-			writer,
-			...copies,
-		});
+		const copies = (bytes: Uint8Array) => (isCompressed ? compressed(path, bytes) : []);
+		const change = placeFile(out, path, content === null ? null : Buffer.from(content), { writer, copies });
 		if (content === null) count.removed += 1;
 		else if (change !== "same") count.written += 1;
 	}

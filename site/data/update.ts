@@ -1,3 +1,4 @@
+import { text } from "node:stream/consumers";
 import type { Extension } from "../../api/service/extensions.ts";
 import type { ReadLayers } from "../../publish/build.ts";
 import { type LayersAt, versionOf } from "../../publish/collect.ts";
@@ -55,7 +56,7 @@ export async function updateCatalogue(
 	// Imported on demand: a running service needs the bundler only at its first start. It ends before the layers are read,
 	// since both take memory: row `push-memory` of `npm run bench`.
 	const stamp = catalogueStamp(options);
-	if (!existing) await (await import("./assets.ts")).bundlesOfPage();
+	if (!existing) await (await import("./site.ts")).bundlesOfPage();
 	// What has not changed is neither read nor rendered: row `build-commit` of `npm run bench`.
 	const before = existing && last ? readEarlier(out, last, existing) : null;
 	const content = await readContent(layers, { options, thumbnails, before, read });
@@ -71,9 +72,9 @@ export async function updateCatalogue(
 	// Chunks of the earlier index are kept for open pages that have read it.
 	const kept = new Set([...(last?.chunks ?? []), ...site]);
 	const earlier = derivedFiles(built || !before ? [] : before.chunks.map(({ entries }) => entries), settings);
-	for (const [path, { from, text }] of derived) {
+	for (const [path, { from, text: render }] of derived) {
 		if (areSame(earlier.get(path)?.from, from) && existing?.isUntouched(path)) kept.add(path);
-		else files.set(path, text());
+		else files.set(path, render());
 	}
 	for (const path of presentFiles(out)) if (!files.has(path) && !kept.has(path)) files.set(path, null);
 	removeState(out);
@@ -90,16 +91,12 @@ export interface CatalogueOrder {
 	options: CatalogueOptions;
 }
 
-export type CatalogueReport = string | null;
-
-/** Carries out one order of the service in this process, and ends after the answer: null, or why it failed. */
-export function serveOrder(extensions: readonly Extension[]): void {
-	process.once("message", async ({ repository, commit, out, options }: CatalogueOrder) => {
-		const report = await updateCatalogue({ repository, commit }, out, options, { extensions }).then(
-			() => null,
-			({ message }: Error): CatalogueReport => message,
-		);
-		// The callback ignores the error of `send` if the service has ended meanwhile.
-		process.send?.({ report }, undefined, undefined, () => process.exit(0));
-	});
+/** Carries out the order on the standard input, and ends this process. Prints why it failed. */
+export async function serveOrder(extensions: readonly Extension[]): Promise<void> {
+	const { repository, commit, out, options } = JSON.parse(await text(process.stdin)) as CatalogueOrder;
+	const failure = await updateCatalogue({ repository, commit }, out, options, { extensions }).then(
+		() => "",
+		({ message }: Error) => message,
+	);
+	process.stdout.write(failure, () => process.exit(failure === "" ? 0 : 1));
 }

@@ -6,7 +6,6 @@ import {
 	chunkCount,
 	chunkOf,
 	type Entry,
-	type Manifest,
 	manifestPath,
 	parseChunk,
 	parseManifest,
@@ -17,11 +16,19 @@ import { type PageSettings, pageSettingsPath, pagesVersion } from "../static/htm
 import { layerRenderers } from "../static/layer-page.ts";
 import { isListPage, renderListPage } from "../static/list-pages.ts";
 import { type Listed, listedEntries } from "../static/plain-list.ts";
-import { answerErrorPage, answerMoved, answerNoPage, type PageRoute, parsePage } from "./pages.ts";
-import { pageHeaders } from "./site-headers.ts";
+import {
+	answerErrorPage,
+	answerMoved,
+	answerNoPage,
+	type PageRoute,
+	pageHeaders,
+	parsePage,
+} from "./pages.ts";
 
 /** A chunk's file may be replaced after the manifest is read. */
 const maxAttempts = 3;
+
+const allChunks = Array.from({ length: chunkCount }, (_, number) => number);
 
 /** Chunks are kept as long as the manifest names them. */
 class CatalogueEntries {
@@ -34,7 +41,9 @@ class CatalogueEntries {
 	async listed(): Promise<Listed> {
 		const manifest = await this.text(manifestPath);
 		if (this.#last?.manifest === manifest) return this.#last.listed;
-		const listed = this.#all().then(listedEntries);
+		const listed = this.#read(allChunks).then((entries) =>
+			listedEntries(entries.sort((a, b) => (a.smallkey < b.smallkey ? -1 : 1))),
+		);
 		this.#last = { manifest, listed };
 		listed.catch(() => {
 			this.#last = null;
@@ -42,36 +51,27 @@ class CatalogueEntries {
 		return listed;
 	}
 
-	async #manifest() {
-		return parseManifest(await this.text(manifestPath));
-	}
-
 	async find(smallkey: string): Promise<Entry | null> {
-		const entries = await this.#chunk(chunkOf(smallkey), await this.#manifest());
+		const entries = await this.#read([chunkOf(smallkey)]);
 		return entries.find((entry) => entry.smallkey === smallkey) ?? null;
 	}
 
-	async #all(): Promise<Entry[]> {
-		const manifest = await this.#manifest();
-		const entries: Entry[] = [];
-		for (let number = 0; number < chunkCount; number += 1)
-			entries.push(...(await this.#chunk(number, manifest)));
-		return entries.sort((a, b) => (a.smallkey < b.smallkey ? -1 : 1));
-	}
-
-	/** @throws {Error} with its path if the file is missing or invalid */
-	async #chunk(number: number, manifest: Manifest | null, attempt = 1): Promise<readonly Entry[]> {
-		const path = manifest?.chunks[number];
-		if (!path) return [];
-		const last = this.#chunks.get(number);
-		if (last?.path === path) return last.entries;
-		const { entries } = parseChunk(await this.text(path)) ?? {};
-		if (entries) {
-			this.#chunks.set(number, { path, entries });
-			return entries;
+	/** @throws {Error} with its path if a chunk's file is missing or invalid */
+	async #read(numbers: readonly number[], attempt = 1): Promise<Entry[]> {
+		const manifest = parseManifest(await this.text(manifestPath));
+		const all: Entry[] = [];
+		for (const number of numbers) {
+			const path = manifest?.chunks[number];
+			if (!path) continue;
+			const last = this.#chunks.get(number);
+			const { entries } = (last?.path === path ? last : parseChunk(await this.text(path))) ?? {};
+			if (entries) {
+				this.#chunks.set(number, { path, entries });
+				all.push(...entries);
+			} else if (attempt < maxAttempts) return this.#read(numbers, attempt + 1);
+			else throw new Error(`${path}: is not there, or not whole`);
 		}
-		if (attempt === maxAttempts) throw new Error(`${path}: is not there, or not whole`);
-		return this.#chunk(number, await this.#manifest(), attempt + 1);
+		return all;
 	}
 }
 
@@ -109,21 +109,17 @@ export class Catalogue {
 		{ ifNoneMatch, acceptEncoding }: Pick<Question, "ifNoneMatch" | "acceptEncoding">,
 	): Promise<Reply> {
 		const { find, headers: common, isSecure, isLive } = this.files;
-		const result = (await find(file, acceptEncoding)) ?? (await this.#render(file, layer));
-		if (result) {
-			const headers = { ...pageHeaders(file, isSecure), ...common, ...result.headers, ETag: result.etag };
-			return answerTagged(headers, ifNoneMatch, () => result.body);
+		const result = await find(file, acceptEncoding);
+		const text = result ? null : await this.#page(file, layer);
+		const body = text ? new TextEncoder().encode(text) : result?.body;
+		if (body) {
+			const ETag = result?.etag ?? etagOf(body);
+			const headers = { ...pageHeaders(file, isSecure), ...common, ...result?.headers, ETag };
+			return answerTagged(headers, ifNoneMatch, () => body);
 		}
 		if (!pagePath.test(file)) return refuseFile();
 		const isBuilding = isLive && file.endsWith(".html") && (await this.settings()) === null;
 		return answerErrorPage(isBuilding ? "building" : "no-page", root);
-	}
-
-	async #render(file: string, layer: PageRoute["layer"]): Promise<CatalogueFile | null> {
-		const text = await this.#page(file, layer);
-		if (!text) return null;
-		const body = new TextEncoder().encode(text);
-		return { body, etag: etagOf(body) };
 	}
 
 	async #page(file: string, layer: PageRoute["layer"]): Promise<string | null> {
@@ -136,7 +132,7 @@ export class Catalogue {
 		}
 		// Pages of the plain list show no changes.
 		const recent = file.startsWith("list/") ? null : await this.files.text(recentPath);
-		const changes = parseRecent(recent) ?? [];
+		const { changes = [] } = parseRecent(recent) ?? {};
 		return renderListPage(file, { ...(await this.entries.listed()), changes, settings });
 	}
 

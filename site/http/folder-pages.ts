@@ -26,12 +26,8 @@ export function folderPages(folder: string, isSecure: boolean): Catalogue {
 	return new Catalogue({ find, text, headers, isSecure, isLive: true });
 }
 
-/** No browser sends more characters. */
-const maxAcceptLength = 1_000;
-
 /** Whether an `Accept-Encoding` names a coding, with a weight other than 0 (RFC 9110, section 12.5.3). */
 function accepts(header: string, coding: string): boolean {
-	if (header.length > maxAcceptLength) return false;
 	return header.split(",").some((part) => {
 		const [name = "", ...parameters] = part.toLowerCase().split(";");
 		const isRefused = parameters.some((parameter) => /^\s*q=0(?:\.0*)?\s*$/.test(parameter));

@@ -1,14 +1,13 @@
-import { fork } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
 import { lowerPriority } from "../../store/git/commands/run.ts";
 import type { Log } from "../../store/store.ts";
-import type { CatalogueOrder, CatalogueReport } from "../data/update.ts";
+import type { CatalogueOrder } from "../data/update.ts";
 import type { CatalogueOptions } from "./site-settings.ts";
 
 const defaultLimits = {
-	/** How long changes are collected before an update. */
-	collectMs: 50,
 	/**
 	 * Between the starts of two updates, doubled after each failure. The pause after an update is never shorter
 	 * than the update.
@@ -65,7 +64,7 @@ export class ServiceCatalogue {
 	}
 
 	async #run(): Promise<void> {
-		const { collectMs, everyMs, checkMs } = this.#limits;
+		const { everyMs, checkMs } = this.#limits;
 		const { signal } = this.#closing;
 		for (let failures = 0; !signal.aborted; ) {
 			if (this.#target === null || this.#target === this.updatedTo) {
@@ -74,7 +73,6 @@ export class ServiceCatalogue {
 				this.updatedTo = null;
 				continue;
 			}
-			await pause(collectMs, signal);
 			const startMs = performance.now();
 			const isDone = await this.#update(this.#target);
 			const tookMs = performance.now() - startMs;
@@ -85,46 +83,40 @@ export class ServiceCatalogue {
 
 	async #update(commit: string): Promise<boolean> {
 		const { log } = this.given;
-		const reason = await this.#updateNow(commit).catch(({ message }: Error) => message);
-		if (reason !== null && !this.#isFailing && !this.#closing.signal.aborted)
+		const reason = await this.#write(commit).catch(({ message }: Error) => message);
+		if (reason && !this.#isFailing && !this.#closing.signal.aborted)
 			log.warn(`the catalogue cannot be updated: ${reason}`);
-		if (reason === null && this.#isFailing) log.warn("the catalogue is current again");
-		this.#isFailing = reason !== null;
-		this.updatedTo = reason === null ? commit : null;
-		return reason === null;
+		if (!reason && this.#isFailing) log.warn("the catalogue is current again");
+		this.#isFailing = Boolean(reason);
+		this.updatedTo = reason ? null : commit;
+		return !reason;
 	}
 
-	async #updateNow(commit: string): Promise<CatalogueReport> {
-		const { repository, out, options } = this.given;
-		const order = { repository, commit, out, options: options() };
+	/** @returns why it failed; empty if it did not @throws {Error} if the process cannot be started */
+	async #write(commit: string): Promise<string> {
+		const { repository, out, options, worker } = this.given;
+		const order: CatalogueOrder = { repository, commit, out, options: options() };
 		const { readUsable } = await import("../data/output.ts");
-		return readUsable(out, order.options)?.commit === commit ? null : this.#fork(order);
-	}
-
-	/** @throws {Error} if the process cannot be started, or ends without an answer */
-	async #fork(order: CatalogueOrder): Promise<CatalogueReport> {
-		const child = fork(this.given.worker, {
-			execArgv: ["--optimize-for-size", "--import", import.meta.resolve("tsx")],
-			serialization: "advanced",
+		if (readUsable(out, order.options)?.commit === commit) return "";
+		const words = ["--optimize-for-size", "--import", import.meta.resolve("tsx"), fileURLToPath(worker)];
+		const child = spawn(process.execPath, words, {
+			stdio: ["pipe", "pipe", "inherit"],
 			// This process's environment is not inherited: it holds secrets.
 			env: { PATH: process.env.PATH },
 			signal: this.#closing.signal,
 			killSignal: "SIGKILL",
 		});
+		// Rejects if the process cannot be started.
+		const ended = once(child, "close");
 		if (child.pid !== undefined) lowerPriority(child.pid, niceness);
-		const over = new AbortController();
-		// Both reject if the process cannot be started: then there is an `error` event, and no `exit`.
-		const answered = once(child, "message", over).then(([{ report }]) => report as CatalogueReport);
-		const ended = once(child, "exit", over).then(([code, name]) => {
-			throw new Error(`its process ended with ${name ?? code}`);
-		});
-		// Without a channel the process has not started, or has ended: an event follows, as when `send` fails.
-		if (child.connected) child.send(order, () => undefined);
+		child.stdin?.on("error", () => undefined).end(JSON.stringify(order));
 		child.on("error", () => undefined);
-		return Promise.race([answered, ended]).finally(() => {
-			over.abort();
-			child.kill("SIGKILL");
+		let printed = "";
+		child.stdout?.setEncoding("utf8").on("data", (text) => {
+			printed += text;
 		});
+		const [code, name] = await ended;
+		return code === 0 ? "" : printed || `its process ended with ${name ?? code}`;
 	}
 }
 

@@ -114,7 +114,7 @@ ${alternates("../")}
 <link rel="preload" as="fetch" crossorigin href="../${manifestPath}">
 ${scriptHead(lang, "../", pages)}`,
 		other: `../${otherLang[lang]}/`,
-		content: html`<noscript><h1>${name}</h1><p>${t("catalogue-needs-script")} <a href="../${listFolders[lang]}/">${t("plain-list-of-all")}</a>.</p></noscript>`,
+		content: html`<noscript><h1>${name}</h1><p>${t("needs-script")} <a href="../${listFolders[lang]}/">${t("plain-list")}</a></p></noscript>`,
 	});
 }
 
@@ -184,11 +184,9 @@ ${kind === "building" && html`<meta http-equiv="refresh" content="${reloadSecond
 <style>${errorStyles}</style>`;
 	const sections = langs.map((lang) => {
 		const { t } = textsIn[lang];
-		const way = kind !== "building" && html` <a href="${home}${lang}/">${t("to-layers")}</a>`;
 		return html`<section lang="${lang}">
 <h1>${t(kind)}</h1>
-<p>${t(`${kind}-hint`)}${way}</p>
-</section>
+${kind === "no-page" && html`<p><a href="${home}${lang}/">${t("back-to-layers")}</a></p>\n`}</section>
 `;
 	});
 	return documentHtml("en", head, html`<main>\n${sections}</main>`);

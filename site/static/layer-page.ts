@@ -21,7 +21,7 @@ ${scriptHead(lang, root, settings, entry)}`,
 		content: layerArticle(
 			entry,
 			contextOf(lang, settings),
-			html`<noscript>${thumbnail && picture}<p>${t("map-needs-script")}</p></noscript>`,
+			html`<noscript>${thumbnail && picture}<p>${t("needs-script")}</p></noscript>`,
 		),
 	});
 }
@@ -31,7 +31,7 @@ export function layerEmbedHtml(lang: Lang, entry: Entry, settings: PageSettings)
 	const head = html`${headOf(root, settings, titleOf(entry, lang), scriptHead(lang, root, settings, entry))}
 <meta name="robots" content="noindex">
 <link rel="canonical" href="${settings.publicUrl || root}${page}">`;
-	const withoutScript = html`<noscript><p>${textsIn[lang].t("map-needs-script")}</p></noscript>`;
+	const withoutScript = html`<noscript><p>${textsIn[lang].t("needs-script")}</p></noscript>`;
 	const body = html`<main id="main" class="embed">
 ${embedArticle(entry, contextOf(lang, settings), withoutScript)}
 </main>`;

@@ -40,7 +40,7 @@ ${changeList(lang, data.changes, data)}`,
 }
 
 function allPublishers(lang: Lang): Html {
-	return html`<a href="${root}${lang}/publisher/">${textsIn[lang].t("all-publishers")}</a>`;
+	return html`<a href="${root}${lang}/publisher/">${textsIn[lang].t("publishers")}</a>`;
 }
 
 /** @param isOnePublisher whether all are of one publisher, whose name is left out, and below a heading */

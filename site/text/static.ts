@@ -7,7 +7,10 @@ import { translator } from "./translate.ts";
 
 /** Texts of the pages without a script: English, French. */
 export const staticTexts = textsByLang({
-	"map-needs-script": ["The map needs JavaScript.", "La carte a besoin de JavaScript."],
+	"needs-script": [
+		"Search and maps need JavaScript.",
+		"La recherche et les cartes ont besoin de JavaScript.",
+	],
 	skip: ["Skip to the content", "Passer au contenu"],
 	"main-menu": ["Main", "Principal"],
 	layers: ["Layers", "Couches"],
@@ -17,11 +20,6 @@ export const staticTexts = textsByLang({
 	feed: ["Feed of changes", "Fil des modifications"],
 	guide: ["Guide", "Guide"],
 	"other-language": ["Français", "English"],
-	"catalogue-needs-script": [
-		"Searching and maps need JavaScript. Without it there is",
-		"La recherche et les cartes ont besoin de JavaScript. Sans lui, il y a",
-	],
-	"plain-list-of-all": ["the plain list of all layers", "la liste simple de toutes les couches"],
 	"for-machines": ["Read by machines, too:", "Lisible aussi par les machines :"],
 	index: ["index", "index"],
 	"feed-title": ["Map layers: changes", "Couches cartographiques : modifications"],
@@ -35,7 +33,6 @@ export const staticTexts = textsByLang({
 	"kind-changed": ["Changed", "Modifiée"],
 	"kind-removed": ["Removed", "Retirée"],
 	publishers: ["Publishers", "Diffuseurs"],
-	"all-publishers": ["All publishers", "Tous les diffuseurs"],
 	"no-publishers": ["No publisher has a public name here.", "Aucun diffuseur n’a de nom public ici."],
 	"with-problem": ["{0} with a problem", "{0} avec un problème"],
 	"layer-description": ["Map layer: {0} ({1})", "Couche cartographique : {0} ({1})"],
@@ -43,16 +40,7 @@ export const staticTexts = textsByLang({
 	"by-title": ["{0}, by title", "{0}, par titre"],
 	pages: ["Pages", "Pages"],
 	"no-page": ["This page does not exist", "Cette page n’existe pas"],
-	"no-page-hint": [
-		"It may have been removed, or its address may be written differently.",
-		"Elle a peut-être été retirée, ou son adresse s’écrit autrement.",
-	],
 	building: ["The catalogue is being prepared", "Le catalogue est en préparation"],
-	"building-hint": [
-		"This page loads itself again in a few seconds.",
-		"Cette page se rechargera automatiquement dans quelques secondes.",
-	],
-	"to-layers": ["To the map layers", "Vers les couches cartographiques"],
 	example: ["Example", "Exemple"],
 	table: ["Table", "Tableau"],
 });

@@ -103,7 +103,7 @@ export class Local extends Requests {
 	async start(files: Record<string, string> = {}): Promise<void> {
 		const seed = Object.entries(files).map(([path, text]) => ({ path, text }));
 		const environment = { DATA_DIR: this.folder, HARVEST: "off", SITE: "off", ...this.variables };
-		const limits = { collectMs: 10, checkMs: 200, everyMs: 10 };
+		const limits = { checkMs: 200, everyMs: 10 };
 		const site = createSite({ worker: new URL("../../scripts/catalogue.ts", import.meta.url), limits });
 		const all = [site, ...extensions];
 		const readers = all.flatMap(({ settings }) => settings ?? []);

@@ -9,7 +9,7 @@ import type { Entry } from "../../site/data/entries.ts";
 import { contentOf, entryOf } from "../../site/data/entry.ts";
 import type { CommitChanges } from "../../site/data/history.ts";
 import { buildPages, type SiteFiles } from "../../site/data/site.ts";
-import { pageHeaders } from "../../site/http/site-headers.ts";
+import { pageHeaders } from "../../site/http/pages.ts";
 import { catalogueHtml, errorHtml } from "../../site/static/frame.ts";
 import type { SiteSettings } from "../../site/static/html.ts";
 import { Peer } from "../extensions/harvest/peer.ts";

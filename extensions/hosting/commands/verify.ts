@@ -16,7 +16,7 @@ import {
 	parseCount,
 	parseUrl,
 } from "../../../scripts/terminal/command-line.ts";
-import { pageHeaders } from "../../../site/http/site-headers.ts";
+import { pageHeaders } from "../../../site/http/pages.ts";
 import { readIfThere } from "../../../store/files/files.ts";
 import { diffTree } from "../../../store/git/commands/tree.ts";
 

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import glob from "fast-glob";
-import { Marked, type Tokens } from "marked";
+import { Marked, Renderer, type Tokens } from "marked";
 import { type Lang, otherLang } from "../../../registry/smallkey.ts";
 import { frameHtml } from "../../static/frame.ts";
 import { escapeHtml, Html, html, type PageSettings } from "../../static/html.ts";
@@ -74,10 +74,7 @@ function renderMarkdown(markdown: string, path: string, paths: ReadonlySet<strin
 				return target === null ? content : `<a href="${escapeHtml(target)}">${content}</a>`;
 			},
 			table(token: Tokens.Table) {
-				const cells = (row: Tokens.TableCell[], name: "td" | "th") =>
-					`<tr>${row.map((cell) => `<${name}>${this.parser.parseInline(cell.tokens)}</${name}>`).join("")}</tr>\n`;
-				const rows = token.rows.map((row) => cells(row, "td")).join("");
-				return `<div class="wide" ${named("table")}><table>\n<thead>${cells(token.header, "th")}</thead>\n<tbody>${rows}</tbody>\n</table></div>\n`;
+				return `<div class="wide" ${named("table")}>${Renderer.prototype.table.call(this, token)}</div>\n`;
 			},
 		},
 	});

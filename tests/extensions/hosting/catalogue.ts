@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
-import { pageHeaders } from "../../../site/http/site-headers.ts";
+import { pageHeaders } from "../../../site/http/pages.ts";
 import { ask } from "../../conformance/client.ts";
 import { layers } from "../../conformance/engine.ts";
 import { buildDist } from "../../conformance/engines.ts";

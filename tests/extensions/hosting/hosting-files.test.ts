@@ -4,7 +4,7 @@ import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import * as assert from "uvu/assert";
 import { isCompanion } from "../../../publish/place-file.ts";
 import { targets } from "../../../registry/targets/table.ts";
-import { pageHeaders } from "../../../site/http/site-headers.ts";
+import { pageHeaders } from "../../../site/http/pages.ts";
 import { exits, runScript } from "../../helpers/process.ts";
 import { filesIn, folderSuite } from "../../helpers/world.ts";
 

@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import { gunzipSync } from "node:zlib";
 import * as assert from "uvu/assert";
-import { pageHeaders } from "../../../site/http/site-headers.ts";
+import { pageHeaders } from "../../../site/http/pages.ts";
 import { ask } from "../../conformance/client.ts";
 import { wmsFragment } from "../../conformance/engine.ts";
 import { nginx, spawnNginx } from "../../conformance/nginx-engine.ts";

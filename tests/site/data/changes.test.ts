@@ -1,11 +1,11 @@
 import { SaxesParser } from "saxes";
 import * as assert from "uvu/assert";
 import { parseRecent, recentPath } from "../../../site/data/entries.ts";
-import { changesFiles } from "../../../site/data/files.ts";
-import { type CommitChanges, recentChanges } from "../../../site/data/history.ts";
+import type { CommitChanges } from "../../../site/data/history.ts";
 import { feedPath } from "../../../site/static/addresses.ts";
 import { test } from "../../helpers/suite.ts";
-import { commitOf } from "./entries.ts";
+import { buildCatalogue, commitOf } from "./entries.ts";
+import { pageSettings } from "./pages.ts";
 
 const publicUrl = "";
 
@@ -27,14 +27,18 @@ function buildChanges(all: readonly CommitChanges[], publicUrl: string): Map<str
 	const smallkeys = all.flatMap(({ layers }) => layers.map(({ smallkey }) => smallkey));
 	const entries = smallkeys
 		.filter((smallkey) => /[02468]$/.test(smallkey))
-		.map((smallkey) => ({ smallkey, title: { en: `Lakes & <rivers>: ${smallkey}\u0007`, fr: smallkey } }));
-	return changesFiles(recentChanges(all), publicUrl, entries);
+		.map((smallkey) => ({
+			...{ smallkey, type: "wms", address: { en: "https://maps.example.ca/wms" } },
+			title: { en: `Lakes & <rivers>: ${smallkey}\u0007`, fr: smallkey },
+		}));
+	const pages = { ...pageSettings, publicUrl };
+	return buildCatalogue(entries, all, { pages, isServed: true, commit: null, owners: () => [] });
 }
 
 test("no change is lost after a batch: each single one is in the file and in the feed, and of the batch its number", () => {
 	const all = history([190, ...Array.from({ length: 49 }, () => 1), 201, 1]);
 	const files = buildChanges(all, publicUrl);
-	const listed = parseRecent(files.get(recentPath) ?? null)?.map(({ what }) =>
+	const listed = parseRecent(files.get(recentPath) ?? null)?.changes.map(({ what }) =>
 		"many" in what ? what : what.smallkey,
 	);
 	const single = all.slice(1, 50).map(({ layers }) => layers[0]?.smallkey);

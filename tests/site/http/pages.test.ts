@@ -49,7 +49,7 @@ test("a file is read once, and again after it was replaced", async ({ folder }) 
 	assert.is.not(after.headers.ETag, answers[0]?.headers.ETag);
 });
 
-test("only a request that accepts a coding gets the compressed copy, with a header as long as browsers send it", async (scene) => {
+test("only a request that accepts a coding gets the compressed copy", async (scene) => {
 	const { folder } = scene;
 	const pages = folderPages(folder, false);
 	await writeFile(join(folder, "site.json"), "plain");
@@ -58,7 +58,6 @@ test("only a request that accepts a coding gets the compressed copy, with a head
 		String((await pages.answer(page("site.json"), { ...plain, acceptEncoding })).body);
 	assert.is(await sent("gzip, deflate, br, zstd"), "compressed");
 	assert.is(await sent("gzip;q=1, br;q=0"), "plain");
-	assert.is(await sent(`${",".repeat(60_000)}br`), "plain");
 	const { ETag = "" } = (await pages.answer(page("site.json"), plain)).headers;
 	for (const [ifNoneMatch, status] of [
 		[`"x", W/${ETag}`, 304],

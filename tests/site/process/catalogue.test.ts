@@ -118,7 +118,7 @@ test("a process that cannot be started is a warning, and its start is tried agai
 		attempts += 1;
 		return { pictures: "none" } as ReturnType<typeof catalogueOptions>;
 	};
-	const limits = { collectMs: 1, everyMs: 1 };
+	const limits = { everyMs: 1 };
 	const catalogue = new ServiceCatalogue({
 		repository: "none",
 		out: "none",

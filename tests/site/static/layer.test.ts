@@ -2,7 +2,7 @@ import { SaxesParser } from "saxes";
 import * as assert from "uvu/assert";
 import { causeOf, checkResult } from "../../../registry/health.ts";
 import type { Entry } from "../../../site/data/entries.ts";
-import { pageHeaders } from "../../../site/http/site-headers.ts";
+import { pageHeaders } from "../../../site/http/pages.ts";
 import { layerEmbedHtml, layerHtml } from "../../../site/static/layer-page.ts";
 import { test } from "../../helpers/suite.ts";
 import { pageSettings } from "../data/pages.ts";
