@@ -55,38 +55,37 @@ export function memoryStore(files: Readonly<Record<string, string>> = {}) {
 
 	async function make(edits: Edits, meta: Meta): Promise<Commit | Refusal> {
 		const { smallkey, author } = meta;
-		const name = meta.review ? reviewBranch(meta) : "main";
-		const review = reviews.get(name);
+		const branch = meta.review ? reviewBranch(meta) : "main";
+		const review = reviews.get(branch);
 		const holder = review && review.author !== author ? review.author : null;
 		const base = review && holder === null ? review : served;
 		const now = readerAt(base);
 		const spellings = async (key: string) =>
 			(await Promise.all([...reviews.values()].map((other) => readerAt(other).spellings(key)))).flat();
-		const waiting = meta.review ? { holder, spellings } : null;
-		const outcome = await decideChange({ edits, meta }, now, waiting, used);
-		const note = (result: string | number) => {
-			for (const use of usesOf(meta, result)) used.note(use);
+		const outcome = await decideChange(
+			{ edits, meta },
+			now,
+			meta.review ? { holder, spellings } : null,
+			used,
+		);
+		const answer = (commit: Commit | Refusal) => {
+			for (const use of usesOf(meta, isRefusal(commit) ? commit.status : commit.commit)) used.note(use);
+			return commit;
 		};
-		if (isRefusal(outcome)) {
-			note(outcome.status);
-			return outcome;
-		}
-		if (outcome.length === 0) {
-			note(base.commit);
-			const isWaiting = base !== served && (await isProposed(smallkey, now, readerAt(served)));
-			return { commit: base.commit, changed: false, ...(isWaiting && { branch: name }) };
-		}
+		if (isRefusal(outcome)) return answer(outcome);
+		const { commit } = base;
+		const isWaiting = base !== served && (await isProposed(smallkey, now, readerAt(served)));
+		if (outcome.length === 0) return answer({ commit, changed: false, ...(isWaiting && { branch }) });
 		const id = commits.length.toString(16).padStart(40, "0");
-		commits.push({ ...meta, id, branch: name, edits: outcome });
-		note(id);
-		const target = meta.review ? { files: new Map(base.files), author, commit: id } : served;
+		commits.push({ ...meta, id, branch, edits: outcome });
+		const target = meta.review ? { files: new Map(base.files), author, commit } : served;
 		target.commit = id;
 		for (const { path, text } of outcome) {
 			if (text === null) target.files.delete(path);
 			else target.files.set(path, text);
 		}
-		if (meta.review) reviews.set(name, target);
-		return { commit: id, changed: true, ...(meta.review && { branch: name }) };
+		if (meta.review) reviews.set(branch, target);
+		return answer({ commit: id, changed: true, ...(meta.review && { branch }) });
 	}
 
 	const store: Store = {

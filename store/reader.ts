@@ -3,7 +3,6 @@ import { problemAt } from "../registry/texts.ts";
 import { groupBy } from "../registry/untrusted-text.ts";
 import { blobId } from "./hashes.ts";
 import {
-	changesFiles,
 	type Edit,
 	type Edits,
 	isRefusal,
@@ -46,8 +45,8 @@ export function readerOf(files: CommitFiles) {
 
 	function overlay(edits: readonly Edit[]): void {
 		for (const { path, text } of edits) {
-			const texts = changed.get(path.toLowerCase()) ?? new Map<string, string | null>();
-			changed.set(path.toLowerCase(), texts.set(path, text));
+			const lower = path.toLowerCase();
+			changed.set(lower, (changed.get(lower) ?? new Map<string, string | null>()).set(path, text));
 		}
 	}
 
@@ -154,6 +153,7 @@ export async function decideChange(
 	used: UsedRequests,
 ): Promise<Edit[] | Refusal> {
 	const proposed = await edits(now);
+	const changesFiles = (decision: Edit[] | Refusal) => !isRefusal(decision) && decision.length > 0;
 	const refusal = waiting && changesFiles(proposed) ? await refuseWaiting(meta, now, waiting) : null;
 	const outcome = refusal ?? proposed;
 	const first = used.find(meta.request);

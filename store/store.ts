@@ -120,10 +120,6 @@ export function isRefusal<T extends object>(outcome: T): outcome is Extract<T, {
 	return "errors" in outcome;
 }
 
-export function changesFiles(outcome: Edit[] | Refusal): outcome is Edit[] {
-	return !isRefusal(outcome) && outcome.length > 0;
-}
-
 /** What a client reads, and a label of the metrics. */
 export type BusyCode = "busy" | "read-only" | "disk-full" | "github" | "branch-moved";
 

@@ -14,14 +14,10 @@ export async function withTemporaryFolder<T>(prefix: string, task: (path: string
 	}
 }
 
-function isMissing(error: unknown): boolean {
-	return (error as NodeJS.ErrnoException).code === "ENOENT";
-}
-
 /** @returns null if the path does not exist @throws {Error} with the path, and any other failure as cause */
 export async function ifThere<T>(path: string, call: Promise<T>): Promise<T | null> {
-	return call.catch((error: Error) => {
-		if (isMissing(error)) return null;
+	return call.catch((error: NodeJS.ErrnoException) => {
+		if (error.code === "ENOENT") return null;
 		throw new Error(`${path}: cannot be read`, { cause: error });
 	});
 }
@@ -30,18 +26,14 @@ export function ifThereSync<T>(path: string, call: () => T): T | null {
 	try {
 		return call();
 	} catch (error) {
-		if (isMissing(error) || (error as NodeJS.ErrnoException).code === "ENOTDIR") return null;
+		if (["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) return null;
 		throw new Error(`${path}: cannot be read`, { cause: error });
 	}
 }
 
-export async function readIfThere(path: string): Promise<Buffer | null> {
-	return ifThere(path, readFile(path));
-}
+export const readIfThere = (path: string) => ifThere(path, readFile(path));
 
-export async function readTextIfThere(path: string): Promise<string | null> {
-	return ifThere(path, readFile(path, "utf8"));
-}
+export const readTextIfThere = (path: string) => ifThere(path, readFile(path, "utf8"));
 
 /** The encodings that a byte order mark shows, apart from UTF-8 (Encoding Standard, section 6). */
 const marks = new Map([

@@ -18,36 +18,30 @@ let commit: string | null | undefined;
 
 /** The first digits of the commit of this code; null for a copy of the files. */
 export function readCommit(): string | null {
-	if (commit === undefined) commit = findCommit();
+	if (commit === undefined) commit = findCommit()?.slice(0, commitLength) ?? null;
 	return commit;
 }
 
 function findCommit(): string | null {
 	// `git archive` writes the commit there.
 	const archived = readFileSync(new URL("commit.txt", import.meta.url), "utf8").trim();
-	if (/^[0-9a-f]{40,64}$/.test(archived)) return archived.slice(0, commitLength);
+	if (/^[0-9a-f]{40,64}$/.test(archived)) return archived;
 	// Without this check, git would find the repository of a project that has this one as a package.
 	if (!existsSync(`${root}/.git`)) return null;
 	// The checkout may belong to root, and the service run as another user.
 	const words = ["-c", "safe.directory=*", "-C", root, "rev-parse", "--verify", "HEAD"];
 	try {
-		const id = execFileSync("git", words, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
-		return id.slice(0, commitLength);
+		return execFileSync("git", words, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
 	} catch {
 		return null;
 	}
 }
 
-export function versionLine(version = readVersion(), commit = readCommit()): string {
-	return commit === null ? version : `${version} ${commit}`;
+export function versionLine(version = readVersion()): string {
+	return [version, readCommit() ?? []].flat().join(" ");
 }
 
 const stamps = new Map<string, string>();
-
-const filesOf = (checkout: string, folder: string) =>
-	filesBelow(join(checkout, folder))
-		.map((name) => `${folder}/${name}`)
-		.sort();
 
 /**
  * A hash of all code, the guide's pages and the versions of the packages, as `files` in package.json names them: SHA-256 in
@@ -57,7 +51,11 @@ export function codeStamp(checkout = root): string {
 	const earlier = stamps.get(checkout);
 	if (earlier !== undefined) return earlier;
 	const { files } = JSON.parse(readFileSync(join(checkout, "package.json"), "utf8")) as { files: string[] };
-	const paths = files.flatMap((name) => (name.endsWith(".md") ? [name] : filesOf(checkout, name)));
+	const paths = files.flatMap((name) => {
+		if (name.endsWith(".md")) return [name];
+		const below = filesBelow(join(checkout, name)).map((path) => `${name}/${path}`);
+		return below.sort();
+	});
 	const hash = createHash("sha256");
 	for (const path of ["package.json", ...paths]) {
 		hash.update(`${path}\n`).update(readFileSync(join(checkout, path)));

@@ -5,6 +5,7 @@ import { type CatFile, type CommitReader, openReader } from "./commands/cat-file
 import { isDescendant } from "./commands/commits.ts";
 import { GitDamage, gitText, NotDescendant } from "./commands/run.ts";
 import { diffTree, listTree, type PathChange } from "./commands/tree.ts";
+import { readHead } from "./repository.ts";
 import { branchName, type StoreBase } from "./writer.ts";
 
 const limitMs = 5_000;
@@ -70,7 +71,8 @@ export function openBranch(
 
 	/** @throws {NotDescendant} a standby does not follow a service that lost its layers */
 	async function follow(): Promise<void> {
-		const head = await readTip();
+		const head = await readHead(repository, catFile);
+		if (head === null) throw new GitDamage(`refs/heads/${branchName} is gone`);
 		if (head !== commit) {
 			behind = "a push is not published yet";
 			if (!(await isDescendant(repository, commit, head))) throw new NotDescendant(commit, head);
@@ -92,12 +94,6 @@ export function openBranch(
 		const warnings = await publishRange(range);
 		commit = range.to;
 		return warnings;
-	}
-
-	async function readTip(): Promise<string> {
-		const head = await catFile.read(`refs/heads/${branchName}`);
-		if (head?.type !== "commit") throw new GitDamage(`refs/heads/${branchName} is gone, or names no commit`);
-		return head.id;
 	}
 
 	async function rangeBetween<From extends string | null>(from: From, to: string) {

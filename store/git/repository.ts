@@ -82,7 +82,7 @@ async function checkVersion(): Promise<void> {
 }
 
 /** git-config(1) */
-const settings: readonly [name: string, ...values: string[]][] = [
+const settings = [
 	["core.fsync", "committed"],
 	["core.fsyncmethod", "fsync"],
 	["gc.auto", "0"],
@@ -101,13 +101,14 @@ const settings: readonly [name: string, ...values: string[]][] = [
 	["transfer.hiderefs", "refs", "!refs/heads"],
 ];
 
-/** Without the hook, git refuses all forced pushes and deletions; the hook refuses those of the service's branches. */
-const guarded = ["receive.denydeletes", "receive.denynonfastforwards"];
-
 async function applySettings(repository: string, isGuarded: boolean): Promise<void> {
 	const present = (await gitText(repository, ["config", "--local", "--list", "-z"])).split("\0");
-	const refusals = guarded.map((name) => [name, String(!isGuarded)] as const);
-	for (const [name, ...values] of [...settings, ...refusals]) {
+	// Without the hook, git refuses all forced pushes and deletions; the hook refuses those of the service's branches.
+	const refusals = ["receive.denydeletes", "receive.denynonfastforwards"].map((name) => [
+		name,
+		`${!isGuarded}`,
+	]);
+	for (const [name = "", ...values] of [...settings, ...refusals]) {
 		const records = present.filter((record) => record.startsWith(`${name}\n`));
 		if (String(records) === String(values.map((value) => `${name}\n${value}`))) continue;
 		for (const [index, value] of values.entries())
@@ -127,14 +128,15 @@ export async function startTask<T>(repository: string, task: () => Promise<T>): 
 const maxQuoted = 60;
 
 /** @returns null if the branch does not exist yet @throws {GitDamage} if it names no commit or a missing one */
-export async function readHead(repository: string, catFile: CatFile): Promise<string | null> {
+export async function readHead(repository: string, catFile: Pick<CatFile, "read">): Promise<string | null> {
 	const head = await catFile.read(`refs/heads/${branchName}`);
 	if (head?.type === "commit") return head.id;
 	const text = await readRef(repository);
 	if (text === null) return null;
 	const says = JSON.stringify(text.trim().slice(0, maxQuoted));
-	const path = join(repository, "refs/heads", branchName);
-	throw new GitDamage(`${path}: must name a commit of the repository, and says ${says}`);
+	throw new GitDamage(
+		`${join(repository, "refs/heads", branchName)}: must name a commit of the repository, and says ${says}`,
+	);
 }
 
 /** The text of the served branch in its own file or in `packed-refs` (gitrepository-layout(5)). */

@@ -59,9 +59,7 @@ export async function openRequestLog({ repository, now }: StoreBase) {
 }
 
 function linesOf(uses: readonly UsedRequest[]): string {
-	return uses
-		.map(({ request, method, outcome, time }) => `${request} ${method} ${outcome} ${time}\n`)
-		.join("");
+	return uses.map((use) => `${use.request} ${use.method} ${use.outcome} ${use.time}\n`).join("");
 }
 
 const maxCommits = 100_000;

@@ -7,7 +7,7 @@ import { GitFailure, GitKilled, GitTimeout, gitText } from "./commands/run.ts";
 export const branchName = "main";
 
 export const defaultLimits = {
-	/** Longest time of a git process that writes a group, longest silence of one that reads, and longest sync. */
+	/** Longest time of a git process that writes a group, of a read of one object, and of a sync. */
 	silenceMs: 15_000,
 	lockMs: 2_000,
 	pollMs: 200,
@@ -164,11 +164,10 @@ export function openImport({ repository, log, now, sync, limits }: StoreBase) {
 	 * have been changed.
 	 */
 	async function clearLock(path: string): Promise<void> {
-		const look = () =>
-			stat(path, { bigint: true }).then(
-				({ ino, ctimeNs }) => `${ino} ${ctimeNs}`,
-				() => null,
-			);
+		const look = async () => {
+			const file = await stat(path, { bigint: true }).catch(() => null);
+			return file && `${file.ino} ${file.ctimeNs}`;
+		};
 		const before = await look();
 		if (before === null) return;
 		await sleep(limits.lockMs);

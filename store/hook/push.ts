@@ -50,7 +50,7 @@ async function judgeCommits(repository: string, from: string | null, to: string)
 	return { layerFiles: layers.length, problems, warnings };
 }
 
-export interface Verdict {
+interface Verdict {
 	isAccepted: boolean;
 	lines: string[];
 }
@@ -81,14 +81,12 @@ async function judgeUpdates(repository: string, updates: readonly Update[]): Pro
 	}
 	if (refused.length > 0) return refusal(refused);
 	const served = updates.find(({ ref }) => ref === servedRef);
-	if (!served || served.to === null) return { isAccepted: true, lines: [] };
+	if (!served?.to) return { isAccepted: true, lines: [] };
 	const { layerFiles, problems, warnings } = await judgeCommits(repository, served.from, served.to);
 	if (problems.length > 0) return refusal(problemLines(problems, maxProblems));
-	const warned = problemLines(warnings, maxWarnings).map((line) => `warning: ${line}`);
-	return {
-		isAccepted: true,
-		lines: forTerminal([...warned, `${counted(layerFiles, "changed file")} of layers: in order`]),
-	};
+	const lines = problemLines(warnings, maxWarnings).map((line) => `warning: ${line}`);
+	lines.push(`${counted(layerFiles, "changed file")} of layers: in order`);
+	return { isAccepted: true, lines: forTerminal(lines) };
 }
 
 function refusal(lines: readonly string[]): Verdict {
@@ -125,15 +123,13 @@ async function findTooLarge(repository: string, quarantine: string): Promise<str
 	const environment = { GIT_OBJECT_DIRECTORY: quarantine, GIT_ALTERNATE_OBJECT_DIRECTORIES: "" };
 	let objects = 0;
 	let total = 0;
-	for await (const lines of readRecords(repository, args, "\n", { environment })) {
-		for (const line of lines) {
-			const [id, type, size] = line.split(" ");
-			const bytes = Number(size);
-			const limit = type === "commit" || type === "tag" ? maxCommitBytes : maxBytes;
-			if (!(bytes <= limit)) return `${type} ${id} must have at most ${limit} bytes, not ${bytes}`;
-			total += bytes;
-		}
-		objects += lines.length;
+	for await (const line of readRecords(repository, args, "\n", { environment })) {
+		const [id, type, size] = line.split(" ");
+		const bytes = Number(size);
+		const limit = type === "commit" || type === "tag" ? maxCommitBytes : maxBytes;
+		if (!(bytes <= limit)) return `${type} ${id} must have at most ${limit} bytes, not ${bytes}`;
+		total += bytes;
+		objects += 1;
 		if (objects > maxObjects || total > maxTotalBytes)
 			return `a push may bring at most ${maxObjects} objects and ${maxTotalBytes} bytes, unpacked: push it in parts`;
 	}

@@ -17,16 +17,13 @@ export const servedRef = "refs/heads/main";
 const branches = "refs/heads/";
 
 export function parseUpdates(text: string): Update[] {
+	// Git writes zeros for a ref that is new or removed.
+	const commitOf = (id: string) => (/^0+$/.test(id) ? null : id);
 	const lines = text.split("\n").filter(Boolean);
 	return lines.map((line) => {
 		const [from = "", to = "", ...name] = line.split(" ");
 		return { from: commitOf(from), to: commitOf(to), ref: name.join(" ") };
 	});
-}
-
-/** Git writes zeros for a ref that is new or removed. */
-function commitOf(id: string): string | null {
-	return /^0+$/.test(id) ? null : id;
 }
 
 /** Whether a ref only moves forward, and has only commits that the service has written or accepted. */

@@ -18,19 +18,17 @@ export interface GitObject {
 }
 
 /**
- * @returns adds output of `git cat-file --batch`, and returns the objects that are complete now, as views of it: `<id> <type>
- * <size>`, line break, content, line break. Any other line, such as `<name> missing`, is null.
+ * Yields the objects in the output of `git cat-file --batch`, as views of it: `<id> <type> <size>`, line break, content, line
+ * break. Any other line, such as `<name> missing`, is null.
  */
-function objectsFrom(): (data: Buffer) => (GitObject | null)[] {
+async function* objectsIn(output: AsyncIterable<Buffer>): AsyncGenerator<GitObject | null> {
 	let chunks: Buffer[] = [];
-	let bytes = 0;
-	let neededBytes = 1;
-	return (data) => {
+	let [bytes, neededBytes] = [0, 1];
+	for await (const data of output) {
 		chunks.push(data);
 		bytes += data.length;
-		if (bytes < neededBytes) return [];
+		if (bytes < neededBytes) continue;
 		const whole = chunks.length === 1 ? data : Buffer.concat(chunks);
-		const objects: (GitObject | null)[] = [];
 		let start = 0;
 		for (;;) {
 			const lineEnd = whole.indexOf("\n", start);
@@ -40,14 +38,12 @@ function objectsFrom(): (data: Buffer) => (GitObject | null)[] {
 			const end = isObject ? bodyEnd + 1 : lineEnd + 1;
 			neededBytes = (lineEnd < 0 ? whole.length + 1 : end) - start;
 			if (lineEnd < 0 || whole.length < end) break;
-			objects.push(isObject ? { id, type, body: whole.subarray(lineEnd + 1, bodyEnd) } : null);
+			yield isObject ? { id, type, body: whole.subarray(lineEnd + 1, bodyEnd) } : null;
 			start = end;
 		}
-		const rest = whole.subarray(start);
-		chunks = rest.length > 0 ? [rest] : [];
-		bytes = rest.length;
-		return objects;
-	};
+		bytes = whole.length - start;
+		chunks = bytes > 0 ? [whole.subarray(start)] : [];
+	}
 }
 
 /** Otherwise a process keeps up to 96 MB of objects in memory. */
@@ -57,7 +53,7 @@ const batchConfig = ["core.deltaBaseCacheLimit=16m"];
 export type CatFile = ReturnType<typeof openCatFile>;
 
 /** Reads one object at a time, so that a broken object, at which git ends, fails no other read. */
-export function openCatFile(repository: string, silenceMs = defaultSilenceMs) {
+export function openCatFile(repository: string, limitMs = defaultSilenceMs) {
 	let git: ReturnType<typeof startGit> | null = null;
 	const inOrder = pLimit(1);
 	let isClosed = false;
@@ -66,30 +62,19 @@ export function openCatFile(repository: string, silenceMs = defaultSilenceMs) {
 		if (isClosed) throw new GitFailure("git cat-file: has ended");
 		git ??= startGit(repository, ["cat-file", "--batch"], { config: batchConfig });
 		const { stdin, stdout, ended, kill } = git;
-		let isLate = false;
-		const timer = setTimeout(() => {
-			isLate = true;
-			kill();
-		}, silenceMs);
-		const objectsIn = objectsFrom();
+		const timer = setTimeout(() => kill(new GitTimeout("cat-file", limitMs)), limitMs);
 		try {
 			stdin.write(`${name}\n`);
-			for await (const data of stdout.iterator({ destroyOnReturn: false })) {
-				timer.refresh();
-				const [object] = objectsIn(data);
-				// A copy: a view of the received data would keep all of it in memory.
-				if (object !== undefined) return object && { ...object, body: Buffer.from(object.body) };
-			}
+			// A copy: a view of the received data would keep all of it in memory.
+			for await (const object of objectsIn(stdout.iterator({ destroyOnReturn: false })))
+				return object && { ...object, body: Buffer.from(object.body) };
 		} catch {
 			// Git has ended.
 		} finally {
 			clearTimeout(timer);
 		}
 		git = null;
-		const reason = await ended;
-		throw isLate
-			? new GitTimeout("cat-file", silenceMs)
-			: (reason ?? new GitFailure("git cat-file: has ended"));
+		throw (await ended) ?? new GitFailure("git cat-file: has ended");
 	}
 
 	/** Git never retries an object that it has found to be broken, and keeps packs open that a repack has removed. */
@@ -102,7 +87,7 @@ export function openCatFile(repository: string, silenceMs = defaultSilenceMs) {
 	return {
 		/**
 		 * @param name an id, a ref or `<commit>:<path>`, without a line break
-		 * @throws {GitTimeout} if git is silent for too long; the next read starts another process
+		 * @throws {GitTimeout} if git takes too long; the next read starts another process
 		 */
 		read: (name: string) =>
 			inOrder(() =>
@@ -127,15 +112,13 @@ export async function* readObjects(
 	ids: readonly string[],
 ): AsyncGenerator<GitObject> {
 	if (ids.length === 0) return;
-	const objectsIn = objectsFrom();
 	let read = 0;
 	const input = `${ids.join("\n")}\n`;
-	for await (const data of gitOutput(repository, ["cat-file", "--batch", "--buffer"], { input })) {
-		for (const object of objectsIn(data)) {
-			if (object?.type !== type) throw new GitDamage(`object ${ids[read]} is missing, or no ${type}`);
-			read += 1;
-			yield object;
-		}
+	const output = gitOutput(repository, ["cat-file", "--batch", "--buffer"], { input });
+	for await (const object of objectsIn(output)) {
+		if (object?.type !== type) throw new GitDamage(`object ${ids[read]} is missing, or no ${type}`);
+		read += 1;
+		yield object;
 	}
 }
 

@@ -64,16 +64,15 @@ export async function* readLog(
 	input?: string,
 ): AsyncGenerator<LoggedCommit> {
 	const words = ["log", "--format=%H", "--raw", "-z", "--no-renames", "--root", ...args];
-	const output = (await runGit(repository, words, { input })).toString("utf8");
 	// `<id>\0` of each commit, and `:<modes> <ids> <status>\0<path>\0` of each of its files.
 	const listed = new Map<string, LoggedCommit["files"]>();
 	let files: LoggedCommit["files"] = [];
-	const fields = output.split("\0").values();
+	const fields = (await runGit(repository, words, { input })).toString("utf8").split("\0").values();
 	for (const field of fields) {
 		const text = field.trim();
-		if (text.startsWith(":")) {
+		if (text.startsWith(":"))
 			files.push({ status: text.at(-1) as string, path: fields.next().value as string });
-		} else if (text) {
+		else if (text) {
 			files = [];
 			listed.set(text, files);
 		}
@@ -88,7 +87,7 @@ export async function isShallow(repository: string): Promise<boolean> {
 
 export async function listCommits(repository: string, args: string[]): Promise<string[]> {
 	const listed: string[] = [];
-	for await (const ids of readRecords(repository, ["rev-list", ...args], "\n")) listed.push(...ids);
+	for await (const id of readRecords(repository, ["rev-list", ...args], "\n")) listed.push(id);
 	return listed;
 }
 

@@ -103,10 +103,9 @@ interface RunOptions {
 
 /** @throws {GitTimeout | GitFailure} with git's error output */
 export async function runGit(repository: string, args: string[], options: RunOptions = {}): Promise<Buffer> {
-	const { limitMs = defaultCommandMs } = options;
 	const printed: Buffer[] = [];
-	for await (const data of gitOutput(repository, args, { ...options, limitMs, silenceMs: limitMs }))
-		printed.push(data);
+	const limited = { ...options, limitMs: options.limitMs ?? defaultCommandMs };
+	for await (const data of gitOutput(repository, args, limited)) printed.push(data);
 	return Buffer.concat(printed);
 }
 
@@ -116,41 +115,36 @@ export async function gitText(...command: Parameters<typeof runGit>): Promise<st
 
 /**
  * When the loop over the output ends, so does the process. Without `limitMs`, git may take any time, as long as it is not
- * silent for `silenceMs`.
+ * silent for too long.
  * @throws {GitTimeout | GitFailure} with git's error output
  */
 export async function* gitOutput(
 	repository: string,
 	args: string[],
-	options: RunOptions & { silenceMs?: number } = {},
+	options: RunOptions = {},
 ): AsyncGenerator<Buffer> {
-	const { input = [], limitMs = Number.POSITIVE_INFINITY, silenceMs = defaultSilenceMs, signal } = options;
-	const endMs = performance.now() + limitMs;
+	const { input = [], limitMs, signal } = options;
+	const maxMs = limitMs ?? defaultSilenceMs;
 	const git = startGit(repository, args, options);
-	let isLate = false;
-	const end = () => {
-		isLate = true;
-		git.kill();
-	};
-	// While the caller works on a piece of output, git may wait.
-	const watch = () => setTimeout(end, Math.min(silenceMs, endMs - performance.now()));
-	let timer = watch();
-	signal?.addEventListener("abort", git.kill);
+	const end = () => git.kill(new GitTimeout(args[0] ?? "", maxMs));
+	const abort = () => git.kill();
+	let timer = setTimeout(end, maxMs);
+	signal?.addEventListener("abort", abort);
 	try {
 		git.stdin.cork();
 		for (const piece of [input].flat()) git.stdin.write(piece);
 		git.stdin.end();
 		for await (const data of git.stdout) {
-			clearTimeout(timer);
+			// While the caller works on a piece of output, git may wait.
+			if (limitMs === undefined) clearTimeout(timer);
 			yield data;
-			timer = watch();
+			if (limitMs === undefined) timer = setTimeout(end, maxMs);
 		}
 		const failure = await git.ended;
-		if (isLate) throw new GitTimeout(args[0] ?? "", Math.min(silenceMs, limitMs));
 		if (failure) throw failure;
 	} finally {
 		clearTimeout(timer);
-		signal?.removeEventListener("abort", git.kill);
+		signal?.removeEventListener("abort", abort);
 		git.kill();
 	}
 }
@@ -160,19 +154,19 @@ export async function* readRecords(
 	args: string[],
 	separator: "\0" | "\n" = "\0",
 	options: RunOptions = {},
-): AsyncGenerator<string[]> {
+): AsyncGenerator<string> {
 	let rest: Buffer = Buffer.alloc(0);
 	for await (const chunk of gitOutput(repository, args, options)) {
 		const data = rest.length > 0 ? Buffer.concat([rest, chunk]) : chunk;
 		const end = data.lastIndexOf(separator) + 1;
 		rest = data.subarray(end);
-		if (end > 0) yield data.toString("utf8", 0, end - 1).split(separator);
+		if (end > 0) yield* data.toString("utf8", 0, end - 1).split(separator);
 	}
 }
 
 /**
  * @returns its pipes; `ended`: null if its exit code is 0; and `kill`, which ends it with its child processes, even stopped
- * ones
+ * ones, and may name the failure
  * @throws {GitFailure} if it cannot be started
  */
 export function startGit(
@@ -198,14 +192,17 @@ export function startGit(
 	});
 	// git may end before it has read all input.
 	stdin.on("error", () => undefined);
+	let reason: GitFailure | null = null;
 	const ended = new Promise<GitFailure | null>((resolve) => {
 		child.once("close", (code, signal) => {
-			if (signal) resolve(new GitKilled(`git ${args[0]} was ended by ${signal}`));
+			if (reason) resolve(reason);
+			else if (signal) resolve(new GitKilled(`git ${args[0]} was ended by ${signal}`));
 			else if (code === 0) resolve(null);
 			else resolve(new GitFailure(`git ${args[0]}: ${complaint.trim() || `ended with ${code}`}`, code));
 		});
 	});
-	const kill = () => {
+	const kill = (failure: GitFailure | null = null) => {
+		reason ??= failure;
 		if (child.exitCode !== null || child.signalCode !== null) return;
 		try {
 			process.kill(-pid, "SIGKILL");

@@ -2,7 +2,7 @@ import type { EditedFile, LayerFile } from "../../../registry/judge.ts";
 import { maxBytesOf } from "../../../registry/registration.ts";
 import { kindOfMode } from "../../reader.ts";
 import { readObjects } from "./cat-file.ts";
-import { readRecords, runGit } from "./run.ts";
+import { readRecords } from "./run.ts";
 
 /** Reads files in the order of their entries. Links and submodules get empty content. */
 export async function readEntries(repository: string, entries: readonly PathChange[]): Promise<LayerFile[]> {
@@ -21,10 +21,13 @@ export async function* readLimited(
 ): AsyncGenerator<EditedFile> {
 	const ids = new Set(entries.filter(isPlain).map(({ id }) => `${id}\n`));
 	const args = ["cat-file", "--batch-check=%(objectname) %(objectsize)"];
-	const output = await runGit(repository, args, { input: [...ids] });
-	// `<id> missing` has no size.
-	const sizes = output.toString("latin1").matchAll(/^(\w+) (\d+)$/gm);
-	yield* filesOf(repository, entries, new Map(Array.from(sizes, ([, id = "", size]) => [id, Number(size)])));
+	const sizes = new Map<string | null, number>();
+	for await (const line of readRecords(repository, args, "\n", { input: [...ids] })) {
+		// `<id> missing` has no size.
+		const [id = "", size] = line.split(" ");
+		sizes.set(id, Number(size));
+	}
+	yield* filesOf(repository, entries, sizes);
 }
 
 /** @param sizes of plain files; null: all content is read */
@@ -83,13 +86,11 @@ export async function diffTree(
 	const changes: PathChange[] = [];
 	let head = "";
 	// `:<mode> <mode> <id> <id> <status>\0<path>\0`
-	for await (const texts of readRecords(repository, args)) {
-		for (const text of texts) {
-			const [, mode = "", , id = "", status] = head.split(" ");
-			if (status === "D") changes.push({ path: text, mode: null, id: null });
-			else if (head !== "") changes.push({ path: text, mode, id });
-			head = head === "" ? text : "";
-		}
+	for await (const text of readRecords(repository, args)) {
+		const [, mode = "", , id = "", status] = head.split(" ");
+		if (status === "D") changes.push({ path: text, mode: null, id: null });
+		else if (head !== "") changes.push({ path: text, mode, id });
+		head = head === "" ? text : "";
 	}
 	return changes;
 }
@@ -101,12 +102,10 @@ export async function listTree(
 ): Promise<PathChange[]> {
 	const args = ["ls-tree", "-r", "-z", commit, "--", ...[folder].flat()];
 	const listed: PathChange[] = [];
-	for await (const lines of readRecords(repository, args)) {
-		for (const line of lines) {
-			const tab = line.indexOf("\t");
-			const [mode = "", , id = ""] = line.slice(0, tab).split(" ");
-			listed.push({ path: line.slice(tab + 1), mode, id });
-		}
+	for await (const line of readRecords(repository, args)) {
+		const tab = line.indexOf("\t");
+		const [mode = "", , id = ""] = line.slice(0, tab).split(" ");
+		listed.push({ path: line.slice(tab + 1), mode, id });
 	}
 	return listed;
 }
@@ -120,9 +119,9 @@ export async function findTooMany(repository: string, commit: string): Promise<s
 	let paths = 0;
 	let bytes = 0;
 	// `-t` prints folders, too: for folders without files `ls-tree` would run long without any output.
-	for await (const names of readRecords(repository, ["ls-tree", "-r", "-t", "-z", "--name-only", commit])) {
-		paths += names.length;
-		for (const name of names) bytes += Buffer.byteLength(name);
+	for await (const name of readRecords(repository, ["ls-tree", "-r", "-t", "-z", "--name-only", commit])) {
+		paths += 1;
+		bytes += Buffer.byteLength(name);
 		if (paths > maxPaths) return `commit ${commit} has more than ${maxPaths} files and folders`;
 		if (bytes > maxPathBytes) return `commit ${commit} has paths of more than ${maxPathBytes} bytes in all`;
 	}
