@@ -178,9 +178,7 @@ export function answerFailure(error: unknown, kind: Route["kind"], log: Context[
 	}
 	log.error(error);
 	if (kind === "write") return refuseWrite({ status: 500, errors: [problemAt("", "failed")] });
-	return isStatus
-		? refuse({ status: 500, errors: [problemAt("", "read-failed")] }, anySite)
-		: refuseRead(500);
+	return isStatus ? refuse({ status: 500, errors: [problemAt("", "read-only")] }, anySite) : refuseRead(500);
 }
 
 /**
@@ -200,7 +198,7 @@ export async function answerStatus(
 	if (!smallkey) return refused(400, smallkeyProblem(text));
 	if (!read) return refused(404, problemAt("status", "status-elsewhere"));
 	const status = await read(smallkey, client);
-	if (status === "too many") return refused(429, problemAt("", "status-limit"), 2);
+	if (status === "too many") return refused(429, problemAt("", "limit", 2), 2);
 	if (!status) return refused(404, problemAt("smallkey", "not-registered", smallkey));
 	const { etag } = status("en");
 	return textReply(200, status, { ...anySite, ...(etag !== null && { ETag: etag }) });

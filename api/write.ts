@@ -169,7 +169,7 @@ function refuseLimited(which: "address" | "sender", waitSeconds: number): Reply 
 
 export const tooLarge: Refusal = {
 	status: 413,
-	errors: [/* @__PURE__ */ problemAt("", "body-size", maxRegistrationBytes)],
+	errors: [/* @__PURE__ */ problemAt("document", "size", maxRegistrationBytes)],
 };
 
 const signaturePattern = /^[A-Za-z0-9_-]{43}$/;

@@ -1,6 +1,6 @@
 import { address as addressSchema } from "./schemas/definitions.ts";
-import { langs } from "./smallkey.ts";
-import { type LazyProblem, pointerOf, type Rules, shownValue, type Text, textOf } from "./texts.ts";
+import { decodeSegment, langs } from "./smallkey.ts";
+import { type Problem, pointerOf, type Rules, shownValue, type Text, textOf } from "./texts.ts";
 
 const places = langs.flatMap((lang) => [
 	[lang, "service_url"],
@@ -11,12 +11,12 @@ const places = langs.flatMap((lang) => [
 
 export const maxAddressLength = addressSchema.maxLength;
 
-export function addressProblems(value: unknown, rules: Rules): LazyProblem[] {
-	return addressesOf(value).flatMap(({ address, type, path }): LazyProblem[] => {
+export function addressProblems(value: unknown, rules: Rules): Problem[] {
+	return addressesOf(value).flatMap(({ address, type, path }) => {
 		if (address.length > maxAddressLength) return [];
 		const isOfService = rules === "written" && type !== null;
 		const problem = problemOf(address) ?? (isOfService ? kindProblem(new URL(address), type) : null);
-		return problem ? [() => [pointerOf(path), problem]] : [];
+		return problem ? [{ place: pointerOf(path), ...problem }] : [];
 	});
 }
 
@@ -104,24 +104,18 @@ function asksForWms(url: URL): boolean {
 /** Every viewer sets its own. */
 const formParameters: ReadonlySet<string> = new Set(["f", "callback", "_"]);
 
-function isFormParameter(parameter: string): boolean {
-	const [name = ""] = new URLSearchParams(parameter).keys();
-	return formParameters.has(name.toLowerCase());
-}
-
 export function withoutForm(address: string): string {
 	const [, path = "", query = ""] = /^([^?#]*)\??([^#]*)/.exec(address) ?? [];
-	const kept = query.split("&").filter((parameter) => parameter !== "" && !isFormParameter(parameter));
+	const kept = query.split("&").filter((parameter) => {
+		const [name = parameter] = new URLSearchParams(parameter).keys();
+		return parameter !== "" && !formParameters.has(name.toLowerCase());
+	});
 	return kept.length > 0 ? `${path}?${kept.join("&")}` : path;
 }
 
 export function serviceNameIn(address: string): string {
 	const name = /\/([^/?#]+)\/(?:Map|Feature|Image)Server(?:[/?#]|$)/i.exec(address)?.[1] ?? "";
-	try {
-		return decodeURIComponent(name);
-	} catch {
-		return name;
-	}
+	return decodeSegment(name) ?? name;
 }
 
 /** With a number, of one layer. */
@@ -141,10 +135,7 @@ export function operationOf({ origin, pathname }: URL): { address: string; opera
  */
 export function isBlockedOn(site: string, address: string): boolean {
 	if (!/^http:/i.test(address) || /^http:/i.test(site)) return false;
-	return URL.canParse(address) && !isLoopback(new URL(address).hostname);
-}
-
-/** W3C, "Secure Contexts", 3.1. */
-function isLoopback(host: string): boolean {
-	return host === "localhost" || host === "[::1]" || /^127(?:\.\d{1,3}){3}$/.test(host);
+	// A loopback host is no exception to the page (W3C, "Secure Contexts", 3.1).
+	const loopback = /^(?:localhost|\[::1\]|127(?:\.\d{1,3}){3})$/;
+	return URL.canParse(address) && !loopback.test(new URL(address).hostname);
 }

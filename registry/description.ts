@@ -3,7 +3,7 @@ import { harvestedLangs, namedLayers, type Registration, serviceTypeOf } from ".
 import { formats } from "./schemas/definitions.ts";
 import { maxKeyword, maxKeywords, type description as schema } from "./schemas/description.ts";
 import { validateLangDescription } from "./schemas/validate-description.ts";
-import { type Lang, parseLang } from "./smallkey.ts";
+import { type Lang, langs } from "./smallkey.ts";
 import { plainText, tryJson } from "./untrusted-text.ts";
 
 /** The content of `layers/<ab>/<smallkey>.service.json`. */
@@ -27,8 +27,8 @@ export function isNumberType(type: string): boolean {
 
 /** ArcGIS ignores the case of names, viewers do not. */
 export function fieldNamed(name: string, fields: readonly Field[]): Field | undefined {
-	const exact = fields.find((field) => field.name === name);
-	return exact ?? fields.find((field) => field.name.toLowerCase() === name.toLowerCase());
+	const alike = fields.filter((field) => field.name.toLowerCase() === name.toLowerCase());
+	return alike.find((field) => field.name === name) ?? alike[0];
 }
 
 /** In characters; harvested descriptions are far shorter. */
@@ -41,18 +41,13 @@ export function isImage(text: unknown): text is string {
 /** An invalid language is left out: the layer is served in its generic form. */
 export function parseDescription(text: string): Description | null {
 	if (text.length > maxDescriptionLength) return null;
-	const valid = Object.entries(tryJson(text) ?? {}).filter(
-		([lang, part]) => parseLang(lang) && validateLangDescription(part),
-	);
-	return valid.length > 0 ? inOrder(Object.fromEntries(valid)) : null;
+	const parts = (tryJson(text) ?? {}) as Description;
+	const valid = langs.filter((lang) => validateLangDescription(parts[lang]));
+	return valid.length > 0 ? Object.fromEntries(valid.map((lang) => [lang, parts[lang]])) : null;
 }
 
-export function descriptionText(description: Description): string {
-	return `${JSON.stringify(inOrder(description), null, 2)}\n`;
-}
-
-function inOrder({ en, fr }: Description): Description {
-	return { ...(en && { en }), ...(fr && { fr }) };
+export function descriptionText({ en, fr }: Description): string {
+	return `${JSON.stringify({ en, fr }, null, 2)}\n`;
 }
 
 /** Null unless it is of the registered service, kind and layers. */
@@ -65,11 +60,8 @@ export function currentDescription(
 	if (!current || current.service_url !== registration[lang].service_url) return null;
 	const isFeature = serviceTypeOf(registration, lang) === "esriFeature";
 	if (isFeature || "renderer" in current) return isFeature && "renderer" in current ? current : null;
-	const names = namedLayers(registration, lang);
-	if ("entries" in current) return names.length === 0 ? current : null;
-	const isSame =
-		names.length === current.layers.length && current.layers.every((name, at) => name === names[at]);
-	return isSame ? current : null;
+	const names = "entries" in current ? [] : current.layers;
+	return JSON.stringify(names) === JSON.stringify(namedLayers(registration, lang)) ? current : null;
 }
 
 /** One that was imported from an older service is not a harvested one. */
@@ -83,14 +75,13 @@ export function isDescribed(registration: Registration, description: Description
 export const middleRank = 1;
 
 /** As in the older service: polygons first (below), points last (on top). */
-export function drawingRank(description: Description): number {
-	const english = description.en;
-	const geometry = english && "geometry_type" in english ? english.geometry_type : "";
-	if (geometry === "esriGeometryPolygon") return 0;
-	return geometry === "esriGeometryPoint" ? 2 : middleRank;
+export function drawingRank(description: Description | null): number {
+	const { geometry_type } = (description?.en ?? {}) as Partial<FeatureDescription>;
+	if (geometry_type === "esriGeometryPolygon") return 0;
+	return geometry_type === "esriGeometryPoint" ? 2 : middleRank;
 }
 
 export function plainKeywords(keywords: readonly string[]): string[] {
-	const plain = keywords.map((keyword) => plainText(keyword, maxKeyword)).filter(Boolean);
-	return [...new Set(plain)].slice(0, maxKeywords);
+	const plain = new Set(keywords.map((keyword) => plainText(keyword, maxKeyword)));
+	return [...plain].filter(Boolean).slice(0, maxKeywords);
 }

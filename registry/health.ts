@@ -50,14 +50,13 @@ const maxSick = 5000;
 
 const maxValues = 3;
 
-const weekPattern = /^\d{4}-W\d{2}$/;
-
 export function parseHealth(text: string | null): Health {
 	const { sick } = (tryJson(text ?? "") ?? {}) as { sick?: unknown };
-	const entries = Object.entries(sick ?? {}).filter((entry): entry is [string, Sickness] => {
-		return parseSmallkey(entry[0]) !== null && isSickness(entry[1]);
+	const entries = Object.entries(sick ?? {}).flatMap(([smallkey, value]) => {
+		const sickness = parseSmallkey(smallkey) && clean(value ?? {});
+		return sickness ? [[smallkey, sickness] as const] : [];
 	});
-	return new Map(entries.map(([smallkey, sickness]) => [smallkey, clean(sickness)]));
+	return new Map(entries);
 }
 
 /** Of a cause and of each of its values, in characters. */
@@ -67,9 +66,7 @@ export function checkResult(state: SickState, cause: Cause): CheckResult {
 	// A finding about the host applies to the layer.
 	const [inner] = cause.values;
 	if (typeof inner === "object") return checkResult(state, inner);
-	const values = cause.values.map((value) => String(value).slice(0, maxCauseLength));
-	const text = causeText("en", cause).slice(0, maxCauseLength);
-	return { state, cause: text, code: cause.code, ...(values.length > 0 && { values }) };
+	return { state, cause: causeText("en", cause), code: cause.code, values: cause.values.map(String) };
 }
 
 export function causeIn(
@@ -80,19 +77,19 @@ export function causeIn(
 	return code ? { text: filled(texts, { code, values }), lang } : { text: cause, lang: "en" };
 }
 
-function clean({ state, since, cause, code, values, repair }: Sickness): Sickness {
-	const text = typeof cause === "string" && { cause: cause.slice(0, maxCauseLength) };
+function clean({ state, since, cause, code, values, repair }: Partial<Sickness>): Sickness | null {
+	if (!state || !sickStates.includes(state) || !/^\d{4}-W\d{2}$/.test(String(since))) return null;
+	const cut = (texts: unknown[]) =>
+		texts.filter((text) => typeof text === "string").map((text) => text.slice(0, maxCauseLength));
+	const [text] = cut([cause]);
 	// Another version may have other codes.
 	const isKnown = typeof code === "string" && Object.hasOwn(causes.en, code);
-	const texts = isKnown && Array.isArray(values) ? values.filter((value) => typeof value === "string") : [];
-	const cut = texts.slice(0, maxValues).map((value) => value.slice(0, maxCauseLength));
-	const known = { ...(isKnown && { code }), ...(cut.length > 0 && { values: cut }) };
-	return { state, since, ...text, ...known, ...(repair === true && { repair }) };
-}
-
-function isSickness(value: unknown): value is Sickness {
-	const { state, since } = (value ?? {}) as Partial<Sickness>;
-	return sickStates.includes(state as SickState) && typeof since === "string" && weekPattern.test(since);
+	const texts = isKnown && Array.isArray(values) ? cut(values).slice(0, maxValues) : [];
+	return {
+		...{ state, since: String(since), ...(text !== undefined && { cause: text }) },
+		...{ ...(isKnown && { code }), ...(texts.length > 0 && { values: texts }) },
+		...(repair === true && { repair }),
+	};
 }
 
 /**
@@ -101,17 +98,12 @@ function isSickness(value: unknown): value is Sickness {
  */
 export function healthText(health: Health): string | null {
 	if (health.size === 0) return null;
-	const longest = [...health]
-		.sort(([a, first], [b, second]) => compare(first.since, second.since) || compare(a, b))
-		.slice(0, maxSick);
-	const lines = longest
-		.sort(([a], [b]) => compare(a, b))
-		.map(([smallkey, sickness]) => `    ${JSON.stringify(smallkey)}: ${JSON.stringify(clean(sickness))}`);
+	const bySince = Array.from(health, ([smallkey, { since }]) => [since, smallkey].join()).sort();
+	const longest = bySince.slice(0, maxSick).map((name) => name.split(",")[1] as string);
+	const lines = longest.sort().map((smallkey) => {
+		return `    ${JSON.stringify(smallkey)}: ${JSON.stringify(clean(health.get(smallkey) ?? {}))}`;
+	});
 	return `{\n  "sick": {\n${lines.join(",\n")}\n  }\n}\n`;
-}
-
-function compare(a: string, b: string): number {
-	return a < b ? -1 : Number(a > b);
 }
 
 /** A layer in the same state keeps its week, an unchecked one its entry. `checks`: null is healthy. */
@@ -150,17 +142,17 @@ export function markRepairs(health: Health, proposed: ReadonlySet<string>, week:
 }
 
 export function weekOf(time: Date): string {
-	const day = new Date(Date.UTC(time.getUTCFullYear(), time.getUTCMonth(), time.getUTCDate()));
+	const day = new Date(time);
 	// A week belongs to the year of its Thursday.
 	day.setUTCDate(day.getUTCDate() + 4 - (day.getUTCDay() || 7));
-	const start = Date.UTC(day.getUTCFullYear(), 0, 1);
-	const week = Math.ceil(((day.getTime() - start) / 86_400_000 + 1) / 7);
-	return `${day.getUTCFullYear()}-W${String(week).padStart(2, "0")}`;
+	const year = day.getUTCFullYear();
+	const week = Math.floor((day.getTime() - Date.UTC(year, 0, 1)) / 604_800_000) + 1;
+	return `${year}-W${String(week).padStart(2, "0")}`;
 }
 
 /** In milliseconds since 1970; January 4 is always in week 1 (ISO 8601). */
 export function mondayOf(week: string): number {
 	const [year = 1970, number = 1] = week.split("-W").map(Number);
 	const fourth = new Date(Date.UTC(year, 0, 4));
-	return fourth.getTime() + ((number - 1) * 7 - ((fourth.getUTCDay() || 7) - 1)) * 86_400_000;
+	return fourth.setUTCDate(5 - (fourth.getUTCDay() || 7) + (number - 1) * 7);
 }

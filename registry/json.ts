@@ -1,13 +1,12 @@
-import { type JSONPath, type JSONVisitor, printParseErrorCode, visit } from "jsonc-parser";
 import {
-	type LazyProblem,
-	listProblems,
-	type Problem,
-	pointerOf,
-	problemAt,
-	type TextCode,
-	textOf,
-} from "./texts.ts";
+	type JSONPath,
+	type Node,
+	type ParseError,
+	parseTree,
+	printParseErrorCode,
+	visit,
+} from "jsonc-parser";
+import { listProblems, type Problem, pointerOf, problemAt, type TextCode } from "./texts.ts";
 
 export function isNestedBeyond(
 	text: string,
@@ -93,8 +92,8 @@ function syntaxError(text: string): Problem {
 }
 
 function ambiguities(text: string): Problem[] {
-	const problems: LazyProblem[] = [];
-	const add = (path: JSONPath, code: TextCode) => problems.push(() => [pointerOf(path), textOf(code)]);
+	const problems: Problem[] = [];
+	const add = (path: JSONPath, code: TextCode) => problems.push(problemAt(pointerOf(path), code));
 	const scopes: Set<string>[] = [];
 	visit(text, {
 		onObjectBegin: () => void scopes.push(new Set()),
@@ -116,34 +115,27 @@ function ambiguities(text: string): Problem[] {
  * JSON or is nested too deeply. The text is read for the first pointer.
  */
 export function linesOf(text: string): (pointer: string) => number {
-	let lines: ReadonlyMap<string, number> | undefined;
+	let root: Node | null | undefined;
 	return (pointer) => {
-		lines ??= readLines(text);
-		let place = pointer;
-		while (place !== "" && !lines.has(place)) place = place.slice(0, place.lastIndexOf("/"));
-		return lines.get(place) ?? 1;
+		root ??= readTree(text);
+		let node = root;
+		let start = root?.offset;
+		for (const segment of pointer.split("/").slice(1)) {
+			const name = segment.replaceAll("~1", "/").replaceAll("~0", "~");
+			// `pointerOf` cuts long names.
+			const isName = ({ children: [key] = [] }: Node) =>
+				key?.value === name || (name.endsWith("…") && key?.value.startsWith(name.slice(0, -1)));
+			const child = node?.type === "array" ? node.children?.[Number(name)] : node?.children?.find(isName);
+			if (!child) break;
+			start = child.offset;
+			node = child.type === "property" ? (child.children?.[1] ?? null) : child;
+		}
+		return text.slice(0, start ?? 0).split("\n").length;
 	};
 }
 
-function readLines(text: string): ReadonlyMap<string, number> {
-	const lines = new Map<string, number>();
-	if (isNestedBeyond(text, maxDepth)) return lines;
-	let isJson = true;
-	const note = (path: JSONPath, line: number) => {
-		const pointer = pointerOf(path);
-		if (!lines.has(pointer)) lines.set(pointer, line + 1);
-	};
-	const noteValue = (_offset: number, _length: number, line: number, _column: number, path: () => JSONPath) =>
-		note(path(), line);
-	const visitor: JSONVisitor = {
-		onObjectBegin: noteValue,
-		onArrayBegin: noteValue,
-		onLiteralValue: (_value, ...place) => noteValue(...place),
-		onObjectProperty: (name, _offset, _length, line, _column, path) => note([...path(), name], line),
-		onError: () => {
-			isJson = false;
-		},
-	};
-	visit(text, visitor, strictly);
-	return isJson ? lines : new Map();
+function readTree(text: string): Node | null {
+	const errors: ParseError[] = [];
+	const root = isNestedBeyond(text, maxDepth) ? null : parseTree(text, errors, strictly);
+	return errors.length === 0 ? (root ?? null) : null;
 }

@@ -4,15 +4,7 @@ import type { owners as schema } from "./schemas/definitions.ts";
 import { validateOwners } from "./schemas/validate-documents.ts";
 import { matchesGlob } from "./sender.ts";
 import { parseLayerPath } from "./smallkey.ts";
-import {
-	type LazyProblem,
-	listProblems,
-	type Problem,
-	pointerOf,
-	problemAt,
-	schemaProblems,
-	textOf,
-} from "./texts.ts";
+import { listProblems, type Problem, pointerOf, problemAt, schemaProblems } from "./texts.ts";
 import { groupBy } from "./untrusted-text.ts";
 
 export const ownersPath = "layers/owners.json";
@@ -57,11 +49,11 @@ export function parseOwners(bytes?: Uint8Array | null): { owners: Owners | null;
 	return { owners, problems: listProblems(withoutId({ operators, layers, senders }, [])) };
 }
 
-function withoutId(names: unknown, path: readonly string[]): LazyProblem[] {
+function withoutId(names: unknown, path: readonly string[]): Problem[] {
 	if (typeof names === "object")
 		return Object.entries(names ?? {}).flatMap(([name, part]) => withoutId(part, [...path, name]));
 	const owner = String(names);
-	return hasNoId(owner) ? [() => [pointerOf(path), textOf("owner-id", owner)]] : [];
+	return hasNoId(owner) ? [problemAt(pointerOf(path), "owner-id", owner)] : [];
 }
 
 /** `@organisation/team` */

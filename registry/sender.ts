@@ -22,18 +22,13 @@ export function parseTimestamp(text: string): number | null {
 	return localMs + Number(fraction) * 1000 - (sign === "-" ? -offsetMs : offsetMs);
 }
 
-const senderPattern = /^[A-Za-z0-9._-]{1,64}$/;
-
 export function isSenderId(id: string): boolean {
-	return senderPattern.test(id);
+	return /^[A-Za-z0-9._-]{1,64}$/.test(id);
 }
 
-/** git-check-ref-format(1). */
-const noBranchPart = /^\.|\.\.|\.$|\.lock$/;
-
-/** A sender's changes wait under this name on one branch. */
+/** A sender's changes wait under this name on one branch (git-check-ref-format(1)). */
 export function isReviewName(name: string): boolean {
-	return senderPattern.test(name) && !noBranchPart.test(name);
+	return isSenderId(name) && !/^\.|\.\.|\.$|\.lock$/.test(name);
 }
 
 export type PublicName = string | Readonly<Record<Lang, string>>;
@@ -43,20 +38,21 @@ export type PublicName = string | Readonly<Record<Lang, string>>;
  * regular expression could take exponential time.
  */
 export function matchesGlob(glob: string, smallkey: string): boolean {
-	const isAt = (part: string, start: number) =>
-		[...part].every((character, index) => character === "?" || character === smallkey[start + index]);
-	const [first = "", ...parts] = glob.split("*");
-	const last = parts.pop();
-	if (last === undefined) return glob.length === smallkey.length && isAt(glob, 0);
-	if (!isAt(first, 0)) return false;
-	const end = smallkey.length - last.length;
-	let start = first.length;
-	// Each part between two stars is matched at its first occurrence.
-	for (const part of parts) {
-		while (start + part.length <= end && !isAt(part, start)) start += 1;
-		start += part.length;
+	let [index, next, retry, afterStar] = [0, 0, 0, 0];
+	while (index < smallkey.length) {
+		if (glob[next] === "*") {
+			next += 1;
+			[retry, afterStar] = [index, next];
+		} else if (glob[next] === "?" || glob[next] === smallkey[index]) {
+			index += 1;
+			next += 1;
+		} else if (afterStar > 0) {
+			// The last star takes one character more.
+			retry += 1;
+			[index, next] = [retry, afterStar];
+		} else return false;
 	}
-	return start <= end && isAt(last, end);
+	return /^\**$/.test(glob.slice(next));
 }
 
 export function mayChange({ smallkeys }: { smallkeys: readonly string[] | null }, smallkey: string): boolean {

@@ -52,10 +52,8 @@ export function parseLayerPath(
 ): { smallkey: string; kind: "registration" | "description" } | null {
 	const [, name = "", service] = /^(.*?)(\.service)?\.json$/s.exec(fileName(path)) ?? [];
 	const smallkey = parseSmallkey(name);
-	if (smallkey === null) return null;
-	const kind = service ? "description" : "registration";
-	const expected = service ? descriptionPath(smallkey) : layerPath(smallkey);
-	return path === expected ? { smallkey, kind } : null;
+	if (smallkey === null || path !== `layers/${folderOf(smallkey)}/${fileName(path)}`) return null;
+	return { smallkey, kind: service ? "description" : "registration" };
 }
 
 export function isOtherFile(path: string): boolean {

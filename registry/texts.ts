@@ -60,14 +60,11 @@ export function textsOf(problems: readonly Problem[], lang: Lang = "en"): string
 	return problems.map((problem) => textIn(lang, problem));
 }
 
-export type LazyProblem = () => readonly [pointer: string, rule: Text];
-
-export function listProblems(all: readonly LazyProblem[]): Problem[] {
+export function listProblems(all: readonly Problem[]): Problem[] {
 	const problems: Problem[] = [];
 	let bytes = 0;
-	for (const find of all.slice(0, maxProblems)) {
-		const [pointer, rule] = find();
-		const problem = { ...rule, place: shortened(pointer.toWellFormed(), maxPointerLength) || "document" };
+	for (const { place, ...text } of all.slice(0, maxProblems)) {
+		const problem = { ...text, place: shortened(place.toWellFormed(), maxPointerLength) || "document" };
 		bytes += Math.max(...langs.map((lang) => encoder.encode(JSON.stringify(textIn(lang, problem))).length));
 		if (bytes > maxProblemBytes) break;
 		problems.push(problem);
@@ -113,12 +110,10 @@ type Params = Record<string, unknown>;
 const valuesOf: Readonly<Record<string, (params: Params) => string | number | Text>> = {
 	required: () => "",
 	additionalProperties: () => "",
-	minLength: () => "",
 	enum: ({ allowedValues }) => oneOf(allowedValues as string[]),
 	type: ({ type }) => textOf(`${/^[aeiou]/.test(String(type)) ? "an" : "a"}-${type}` as TextCode),
 	maxLength: ({ limit }) => limit as number,
 	minimum: ({ limit }) => limit as number,
-	minItems: ({ limit }) => limit as number,
 	maxItems: ({ limit }) => limit as number,
 };
 
@@ -128,10 +123,12 @@ const valuesOf: Readonly<Record<string, (params: Params) => string | number | Te
  */
 export type Rules = "written" | "stored";
 
-export function schemaProblems(validate: Validator, value: unknown, rules: Rules = "written"): LazyProblem[] {
+export function schemaProblems(validate: Validator, value: unknown, rules: Rules = "written"): Problem[] {
 	if (validate(value)) return [];
 	const errors = (validate.errors ?? []).filter((error) => rules === "written" || !isOnlyOnWrite(error));
-	return errors.filter((error) => !isRepeated(error)).map((error) => () => [placeOf(error), ruleOf(error)]);
+	return errors
+		.filter((error) => !isRepeated(error))
+		.map((error) => ({ place: placeOf(error), ...ruleOf(error) }));
 }
 
 /** Another error reports the same. */

@@ -20,12 +20,10 @@ const invisible = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]/gu;
  * mentions inside `code`.
  */
 export function code(text: string): string {
-	const characters = Array.from(text.replace(invisible, "\ufffd"));
-	const cut = characters.length > maxTextLength ? [...characters.slice(0, maxTextLength), "…"] : characters;
-	const safe = cut.map((character) => {
-		return /[A-Za-z0-9 ]/.test(character) ? character : `&#${character.codePointAt(0)};`;
-	});
-	return `<code>${safe.join("")}</code>`;
+	const characters = [...text.replace(invisible, "\ufffd")];
+	const cut = characters.slice(0, maxTextLength).join("") + (characters.length > maxTextLength ? "…" : "");
+	const safe = cut.replace(/[^A-Za-z0-9 ]/gu, (character) => `&#${character.codePointAt(0)};`);
+	return `<code>${safe}</code>`;
 }
 
 /** Line breaks included: `\u202e`. */
@@ -41,8 +39,8 @@ export function visible(text: string): string {
  */
 export function fenced(lang: string, lines: readonly string[]): string {
 	const shown = lines.map(visible);
-	const longest = Math.max(2, ...shown.flatMap((line) => (line.match(/`+/g) ?? []).map((run) => run.length)));
-	const fence = "`".repeat(longest + 1);
+	let fence = "```";
+	while (shown.some((line) => line.includes(fence))) fence += "`";
 	return [fence + lang, ...shown, fence].join("\n");
 }
 
@@ -53,11 +51,12 @@ export function linesWithin(
 	closing: (hidden: number) => string[],
 ): string[] {
 	let length = 0;
-	const end = lines.findIndex((line) => {
+	const shown = lines.filter((line) => {
 		length += line.length + 1;
-		return length > maxLength;
+		return length <= maxLength;
 	});
-	return end < 0 ? [...lines] : [...lines.slice(0, end), ...closing(lines.length - end)];
+	const hidden = lines.length - shown.length;
+	return hidden > 0 ? [...shown, ...closing(hidden)] : shown;
 }
 
 /**
@@ -96,47 +95,13 @@ const tags = /<[a-z/!][^<>]*>/gi;
 
 const references = /&(?:([a-z]{2,8})|#(\d{1,7})|#x([0-9a-f]{1,6}));/gi;
 
-const characters: ReadonlyMap<string, string> = new Map(
-	Object.entries({
-		amp: "&",
-		lt: "<",
-		gt: ">",
-		quot: '"',
-		apos: "'",
-		nbsp: " ",
-		rsquo: "’",
-		lsquo: "‘",
-		agrave: "à",
-		acirc: "â",
-		ccedil: "ç",
-		egrave: "è",
-		eacute: "é",
-		ecirc: "ê",
-		euml: "ë",
-		icirc: "î",
-		iuml: "ï",
-		ocirc: "ô",
-		oelig: "œ",
-		ugrave: "ù",
-		ucirc: "û",
-		uuml: "ü",
-		Agrave: "À",
-		Ccedil: "Ç",
-		Egrave: "È",
-		Eacute: "É",
-		Ecirc: "Ê",
-		Icirc: "Î",
-		Ocirc: "Ô",
-		laquo: "«",
-		raquo: "»",
-		ldquo: "“",
-		rdquo: "”",
-		ndash: "–",
-		mdash: "—",
-		hellip: "…",
-		copy: "©",
-	}),
-);
+/** Each name of HTML's with its character. */
+const named =
+	"amp& lt< gt> quot\" apos' nbsp  rsquo’ lsquo‘ laquo« raquo» ldquo“ rdquo” ndash– mdash— hellip… copy© agraveà " +
+	"acircâ ccedilç egraveè eacuteé ecircê eumlë icircî iumlï ocircô oeligœ ugraveù ucircû uumlü " +
+	"AgraveÀ CcedilÇ EgraveÈ EacuteÉ EcircÊ IcircÎ OcircÔ";
+
+const characters = new Map(Array.from(named.matchAll(/([A-Za-z]+)(.)/g), ([, name, text]) => [name, text]));
 
 /** One line without markup, control and format characters, of at most `maxLength` characters. */
 export function plainText(text: string, maxLength: number): string {

@@ -125,7 +125,7 @@ const rows: [what: string, doors: string, files: Files, ...problems: string[]][]
 	["a name without a visible character", "PUT update push review validate batch", { "layers/on/one.json": wms("one").replace('"layer"', '"service_name":" ","layer"') }, '/en/service_name: must be visible text on one line, or empty, not " "'],
 	["an address of another kind of service", "batch", two(wholeService), "/en/service_url: must end with the number of one layer: …/MapServer is a whole service"],
 	["such an address, stored before that rule", "build", two(wholeService)],
-	["a body of 70 kB", "PUT", two(wms("two").padEnd(70_000)), "the body must have at most 65536 bytes"],
+	["a body of 70 kB", "PUT", two(wms("two").padEnd(70_000)), "the document: must have at most 65536 bytes"],
 	["a file of 70 kB", "push", two(wms("two").padEnd(70_000)), "the document: must have at most 65536 bytes"],
 	["a file in another folder", "validate", { "layers/xy/two.json": wms("two") }, "must be at layers/tw/two.json"],
 	["a symbolic link", "batch review", { "layers/tw/two.json": { link: "/etc/passwd" } }, notPlain],

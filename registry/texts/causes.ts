@@ -10,7 +10,6 @@ export const causes = /* @__PURE__ */ textsByLang({
 	refused: ["refuses the connection", "refuse la connexion"],
 	"broken-off": ["closes the connection early", "ferme la connexion avant la fin"],
 	unreachable: ["cannot be reached", "ne peut pas être joint"],
-	"connect-slow": ["does not accept a connection in time", "n’accepte pas de connexion à temps"],
 	certificate: [
 		"has a certificate that is expired, of another name or not of a known authority",
 		"a un certificat expiré, d’un autre nom ou d’une autorité inconnue",
@@ -43,11 +42,9 @@ export const causes = /* @__PURE__ */ textsByLang({
 	// The answer.
 	status: ["answers with status {0}", "répond par le statut {0}"],
 	"arcgis-error": ["answers with ArcGIS error {0}: {1}", "répond par l’erreur ArcGIS {0} : {1}"],
-	"not-arcgis": ["does not answer as ArcGIS does", "ne répond pas comme ArcGIS"],
 	exception: ["answers with an exception: {0}", "répond par une exception : {0}"],
-	"not-ogc": ["does not answer as a {0} does", "ne répond pas comme un {0}"],
+	unlike: ["does not answer as {0} does", "ne répond pas comme un service {0}"],
 	cut: ["answers with incomplete capabilities", "répond par des capacités incomplètes"],
-	"no-list": ["has no list of layers", "n’a pas de liste de couches"],
 	unread: ["sent a document that cannot be read: {0}", "a envoyé un document qui ne peut pas être lu : {0}"],
 	"process-ended": [
 		"sent a document that takes too much time or memory to be read",
@@ -82,7 +79,6 @@ export const causes = /* @__PURE__ */ textsByLang({
 		"has no tiles: its pictures are drawn for each map",
 		"n’a pas de tuiles : ses images sont dessinées pour chaque carte",
 	],
-	"no-image-service": ["is no ImageServer", "n’est pas un ImageServer"],
 	table: [
 		"has a table or a group as {0}, which is not drawn",
 		"a une table ou un groupe comme {0}, qui n’est pas dessiné",

@@ -1,58 +1,49 @@
 import { smallkeyRule } from "../smallkey.ts";
-import type { TextPair } from "./filled.ts";
+import { must, type TextPair } from "./filled.ts";
 
 /**
  * In an error, the text follows its place: a JSON pointer, a header or a word such as `smallkey`. The texts
  * of the rules for new smallkeys are in `smallkey.ts`.
  */
+const notEmpty = ["must not be empty", "ne doit pas être vide"] as const;
+
 export const documentTexts = {
 	// Members of a registration, by JSON Schema's keywords.
 	required: ["is missing", "est requis"],
 	additionalProperties: ["is not a known member", "n’est pas un membre connu"],
 	"other-type": ["does not belong to this payload_type", "n’appartient pas à ce payload_type"],
-	minProperties: ["must have at least one member", "doit avoir au moins un membre"],
+	minProperties: notEmpty,
+	minItems: notEmpty,
 	maxLength: ["must have at most {0} characters", "doit avoir au plus {0} caractères"],
-	minLength: ["must not be empty", "ne doit pas être vide"],
+	minLength: notEmpty,
 	minimum: ["must be {0} or more, not {1}", "doit être au moins {0}, et non {1}"],
 	// Rules of a schema whose `code` names the text.
-	address: ["must be an http or https address, not {0}", "doit être une adresse http ou https, et non {0}"],
+	address: must("an http or https address", "une adresse http ou https"),
 	markup: [
 		"must not hold < before a letter, / or !, as in markup, not {0}",
 		"ne doit pas contenir < devant une lettre, / ou !, comme du balisage : {0}",
 	],
-	name: [
-		"must be visible text on one line, or empty, not {0}",
-		"doit être un texte visible sur une ligne, ou vide, et non {0}",
-	],
-	"media-type": [
-		"must be a media type, such as image/png, not {0}",
-		"doit être un type de média, comme image/png, et non {0}",
-	],
+	name: must("visible text on one line, or empty", "un texte visible sur une ligne, ou vide"),
+	"media-type": must("a media type, such as image/png", "un type de média, comme image/png"),
 	metadata: [
 		"must have either a uuid, or a metadata_url, a catalogue_url or both",
 		"doit avoir soit un uuid, soit un metadata_url, un catalogue_url ou les deux",
 	],
-	version: [
-		"must be 1.x.y, such as 1.0.0, or 2.0, not {0}",
-		"doit être 1.x.y, comme 1.0.0, ou 2.0, et non {0}",
-	],
+	version: must("1.x.y, such as 1.0.0, or 2.0", "1.x.y, comme 1.0.0, ou 2.0"),
 	"no-layers": [
 		"must name its layers in scrape_only, or have a recursive of true",
 		"doit nommer ses couches dans scrape_only, ou avoir recursive à true",
 	],
-	"service-type": [
-		"must be a kind of service of version 2.0, such as ogcWms, not {0}",
-		"doit être une sorte de service de la version 2.0, comme ogcWms, et non {0}",
-	],
-	glob: ["must be a glob of smallkeys, not {0}", "doit être un motif de clés courtes, et non {0}"],
-	"sender-name": [
-		"must be the id of a sender, not {0}",
-		"doit être l’identifiant d’un expéditeur, et non {0}",
-	],
-	"owner-name": [
-		"must be a GitHub team or account, such as @organisation/team or @ada#123, not {0}",
-		"doit être une équipe ou un compte de GitHub, comme @organisation/equipe ou @ada#123, et non {0}",
-	],
+	"service-type": must(
+		"a kind of service of version 2.0, such as ogcWms",
+		"une sorte de service de la version 2.0, comme ogcWms",
+	),
+	glob: must("a glob of smallkeys", "un motif de clés courtes"),
+	"sender-name": must("the id of a sender", "l’identifiant d’un expéditeur"),
+	"owner-name": must(
+		"a GitHub team or account, such as @organisation/team or @ada#123",
+		"une équipe ou un compte de GitHub, comme @organisation/equipe ou @ada#123",
+	),
 	"owner-id": [
 		"{0} must have the id of the account, as in @ada#123: gh api users/ada --jq .id prints it",
 		"{0} doit avoir le numéro du compte, comme dans @ada#123 : gh api users/ada --jq .id l’affiche",

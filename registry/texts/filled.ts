@@ -34,6 +34,11 @@ export function codeFor<Code extends string>(lang: Lang, number: number, code: C
 
 export type TextPair = readonly [en: string, fr: string];
 
+/** `{0}` is the wrong value. */
+export function must(en: string, fr: string): TextPair {
+	return [`must be ${en}, not {0}`, `doit être ${fr}, et non {0}`];
+}
+
 export function textsByLang<Code extends string>(
 	pairs: Readonly<Record<Code, TextPair>>,
 ): Readonly<Record<Lang, Readonly<Record<Code, string>>>> {

@@ -4,7 +4,6 @@ const mustBe = ["must be {0}, not {1}", "doit être {0}, et non {1}"] as const;
 
 export const requestTexts = {
 	// Requests.
-	"body-size": ["the body must have at most {0} bytes", "le corps doit avoir au plus {0} octets"],
 	"body-empty": ["the body must be empty", "le corps doit être vide"],
 	"not-registered": ["{0} is not registered", "{0} n’est pas inscrite"],
 	"waits-of-other": [
@@ -72,7 +71,7 @@ export const requestTexts = {
 		"this service does not harvest: its operator, or the weekly workflow, does",
 		"ce service ne moissonne pas : son exploitant ou le flux de travail hebdomadaire s’en charge",
 	],
-	limit: ["too many writes: try again after {0} seconds", "trop d’écritures : réessayez dans {0} secondes"],
+	limit: ["too many requests: try again after {0} seconds", "trop de requêtes : réessayez dans {0} secondes"],
 	failed: [
 		"the service failed, and the change may not be stored: send the same again",
 		"le service a échoué, et la modification n’est peut-être pas conservée : renvoyez la même requête",
@@ -82,14 +81,6 @@ export const requestTexts = {
 	"status-elsewhere": [
 		"is in the catalogue, since the layers are not on this machine",
 		"il est dans le catalogue, car les couches ne sont pas sur cette machine",
-	],
-	"status-limit": [
-		"too many requests of this address: try again in a few seconds",
-		"trop de demandes de cette adresse : réessayez dans quelques secondes",
-	],
-	"read-failed": [
-		"the service failed: tell its operator, whose log says why",
-		"le service a échoué : avisez son exploitant, dont le journal dit pourquoi",
 	],
 	"harvest-failed": [
 		"this catalogue could not read or store it now; it tries again by itself",
@@ -137,7 +128,6 @@ export const requestTexts = {
 		"d’autres ont modifié les couches au même moment : renvoyez la même requête",
 	],
 	// General texts.
-	minItems: ["must have {0} or more entries", "doit avoir {0} éléments ou plus"],
 	maxItems: ["must have {0} or fewer entries", "doit avoir {0} éléments ou moins"],
 	method: mustBe,
 	enum: mustBe,

@@ -74,13 +74,13 @@ export function layerProblem(document: Document): Cause | null {
 	if (textOf(type) !== "") return causeOf("other-kind", quote(textOf(type)));
 	if (Array.isArray(layers) || Array.isArray(services)) return causeOf("whole-service");
 	// A layer may have no type.
-	return Array.isArray(fields) || isObject(drawingInfo) ? null : causeOf("not-arcgis");
+	return Array.isArray(fields) || isObject(drawingInfo) ? null : causeOf("unlike", "ArcGIS");
 }
 
 export function serviceProblem(document: Document, type: ServiceType): Cause | null {
 	if (isVectorTiles(document)) return causeOf("other-kind", "VectorTileServer");
 	if (type === "esriTile") return isObject(document.tileInfo) ? null : causeOf("no-tiles");
-	if (type === "esriImage") return isImageServer(document) ? null : causeOf("no-image-service");
+	if (type === "esriImage") return isImageServer(document) ? null : causeOf("unlike", "ImageServer");
 	if (isImageServer(document)) return causeOf("other-kind", "ImageServer");
 	// Only some servers say the type of a service.
 	if (!/^(?:(?:Map|Feature)Server)?$/.test(textOf(document.type)) || !Array.isArray(document.layers))

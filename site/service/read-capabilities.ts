@@ -21,7 +21,7 @@ const layerSize = 200;
 
 export class NotCapabilities extends Error {
 	constructor(
-		readonly code: Extract<CauseCode, "not-ogc" | "exception" | "cut">,
+		readonly code: Extract<CauseCode, "unlike" | "exception" | "cut">,
 		readonly words = "",
 	) {
 		super(code);
@@ -160,11 +160,11 @@ export async function readCapabilities(
 			if (read.root === "" && length > maxBeforeRoot) break;
 		}
 	} catch (error) {
-		if (error instanceof UnreadableXml) throw new NotCapabilities("not-ogc");
+		if (error instanceof UnreadableXml) throw new NotCapabilities("unlike");
 		throw error instanceof BrokenParts ? new NotCapabilities("cut") : error;
 	}
 	if (read.exception !== null) throw new NotCapabilities("exception", read.exception);
-	if (read.root === "") throw new NotCapabilities("not-ogc");
+	if (read.root === "") throw new NotCapabilities("unlike");
 	// The missing part may have the layer, so the registration is not surely wrong.
 	if (reader.path.length > 0) throw new NotCapabilities("cut");
 	return read.capabilities;

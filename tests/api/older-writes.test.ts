@@ -76,7 +76,7 @@ test("a merged registration is judged as a whole, and a refusal stores nothing",
 		rows.push(
 			[400, target, "", /^the document: must be JSON/],
 			[400, target, "[]", "the document: must be an object, not []"],
-			[400, target, "{}", "the document: must have at least one member"],
+			[400, target, "{}", "the document: must not be empty"],
 			[400, target, '{"en":{},"en":{}}', /^\/en: occurs more than once/],
 		);
 	for (const [status, target, body, text] of rows) await handlers.refuses(status, update(target, body), text);

@@ -107,7 +107,7 @@ test("one order: size, signature, smallkey, payload, ownership, store", async ({
 	const wrong = { ...narrow, secret: "wrong" };
 	const empty = { method: "DELETE", body: "" };
 	const rows: [status: number, key: string, write: Partial<Write>, text: RegExp][] = [
-		[413, "a.b", { ...wrong, body: large }, /^the body must have at most 65536 bytes$/],
+		[413, "a.b", { ...wrong, body: large }, /^the document: must have at most 65536 bytes$/],
 		[401, "a.b", { ...wrong, body: "junk" }, /^Authorization: /],
 		[400, "a.b", { ...narrow, body: "junk" }, /^smallkey: must be 1 to 64/],
 		[400, "TAKEN", { ...narrow, body: "junk" }, /^the document: must be JSON/],
@@ -209,7 +209,7 @@ test("a write over a limit is 429 with Retry-After, and stores nothing", async (
 		sender: (id) => (id === "jstest" ? wait.sender : 0),
 	};
 	wait.sender = 30;
-	await handlers.refuses(429, good, "too many writes: try again after 30 seconds");
+	await handlers.refuses(429, good, "too many requests: try again after 30 seconds");
 	assert.is((await handlers.write(good)).headers.get("Retry-After"), "30");
 	const wrong = { ...(await signedWrite({ ...good, secret: "wrong" }, handlers.now)), address: "192.0.2.1" };
 	const statusOf = async (write: HandledWrite) => (await handleWrite(write, handlers.context)).status;

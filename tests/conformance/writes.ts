@@ -85,7 +85,7 @@ export function writeTests(test: Test<Scene>): void {
 	});
 
 	test("a body over 64 KiB is 413, before its signature is checked", async ({ ask, assertRefusal }) => {
-		const rule = "the body must have at most 65536 bytes";
+		const rule = "the document: must have at most 65536 bytes";
 		const send = (bytes: number) => () => ask("PUT", "/register/large", { body: " ".repeat(bytes) });
 		await assertRefusal(413, "65,537 bytes", send(65_537), rule);
 		const names = ["Authorization", "Sender", "TimeStamp"];

@@ -6,7 +6,7 @@ import { clientOf } from "../../api/node/address.ts";
 import { type Reply, refuseWrite } from "../../api/reply.ts";
 import { parseSenders } from "../../api/senders.ts";
 import { answerWrite, tooLarge, type Write as WriteHead, writeHeaders } from "../../api/write.ts";
-import { drawingRank, middleRank } from "../../registry/description.ts";
+import { drawingRank } from "../../registry/description.ts";
 import { judgeChange, namesOf } from "../../registry/judge.ts";
 import { maxRegistrationBytes } from "../../registry/registration.ts";
 import { descriptionPath, type Lang, langs, layerPath } from "../../registry/smallkey.ts";
@@ -157,7 +157,7 @@ export class Handlers extends Requests {
 		const json = renderAt(target, facts);
 		if (!json) return null;
 		const body = Buffer.from(json);
-		return { body, etag: etagOf(body), rank: description ? drawingRank(description) : middleRank };
+		return { body, etag: etagOf(body), rank: drawingRank(description) };
 	};
 
 	async commit(...edits: Edit[]): Promise<void> {

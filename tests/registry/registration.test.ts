@@ -69,7 +69,7 @@ const credentials = "must not hold a user name or password";
 const markup = "must not hold < before a letter, / or !, as in markup, not";
 const oneOrOther = "must have either a uuid, or a metadata_url, a catalogue_url or both";
 const noLayers = "must name its layers in scrape_only, or have a recursive of true";
-const empty = "must have at least one member";
+const empty = "must not be empty";
 const unknown = "is not a known member";
 const otherType = "does not belong to this payload_type";
 const mediaType = (value: string) => `must be a media type, such as image/png, not "${value}"`;
@@ -103,7 +103,7 @@ const invalid: [document: object | string, ...problems: string[]][] = [
 	[version2({ service_type: "esriMap" }, {}), '/en/service_type: must be a kind of service of version 2.0, such as ogcWms, not "esriMap"', "/fr/service_type: is missing"],
 	[version2({ service_type: "ogcWms" }, { service_type: "esriMapServer", recursive: false }), `/en: ${noLayers}`, `/fr: ${noLayers}`],
 	[version2({ service_type: "esriTile", tolerance: 1, scrape_only: [1] }, { service_type: "ogcWms", recursive: true, layer: "a", display_field: "a" }), `/en/scrape_only: ${unknown}`, `/en/tolerance: ${unknown}`, `/fr/display_field: ${unknown}`, `/fr/layer: ${unknown}`],
-	[version2({ service_type: "esriMapServer", scrape_only: ["a", -1, 1.5] }, { service_type: "ogcWms", scrape_only: [] }), '/en/scrape_only/0: must be an integer, not "a"', "/en/scrape_only/1: must be 0 or more, not -1", "/en/scrape_only/2: must be an integer, not 1.5", "/fr/scrape_only: must have 1 or more entries"],
+	[version2({ service_type: "esriMapServer", scrape_only: ["a", -1, 1.5] }, { service_type: "ogcWms", scrape_only: [] }), '/en/scrape_only/0: must be an integer, not "a"', "/en/scrape_only/1: must be 0 or more, not -1", "/en/scrape_only/2: must be an integer, not 1.5", "/fr/scrape_only: must not be empty"],
 	[version2({ service_type: "esriMapServer", legend_format: "image/png", scrape_only: "1" }, { service_type: "ogcWms", scrape_only: [1] }), `/en/legend_format: ${unknown}`, '/en/scrape_only: must be a list, not "1"', "/fr/scrape_only/0: must be a string, not 1"],
 	[version2({ service_type: "esriFeature", recursive: true, tolerance: -1 }, { service_type: "esriFeature", service_url: undefined }), `/en/recursive: ${unknown}`, "/en/tolerance: must be 0 or more, not -1", "/fr/service_url: is missing"],
 	[version2({ service_type: "ogcWms", scrape_only: ["a<b>", ""], service_name: "</script>" }, { service_type: "ogcWms", recursive: "yes", feature_info_format: "text/xml", legend_format: "png" }), `/en/scrape_only/0: ${markup} "a<b>"`, "/en/scrape_only/1: must not be empty", `/en/service_name: ${markup} "</script>"`, '/fr/feature_info_format: must be text/html;fgpv=summary or text/html or text/plain or application/json, not "text/xml"', `/fr/legend_format: ${mediaType("png")}`, '/fr/recursive: must be a boolean, not "yes"'],

@@ -30,7 +30,7 @@ export async function askDocument(
 	const { document, error } = readDocument(answer.bytes);
 	if (document) return document;
 	if (error) throw new Trouble(error.state, error.what, error);
-	throw new Trouble("wrong", causeOf("not-arcgis"), { isTemporary: true });
+	throw new Trouble("wrong", causeOf("unlike", "ArcGIS"), { isTemporary: true });
 }
 
 /** @throws {Trouble} if viewers do not draw it as this type */
@@ -65,7 +65,7 @@ export async function askList(catalogue: string, folder: string, ask: Ask) {
 	const { services, folders, error } = objectOf(parseAnswer(answer.bytes));
 	if (!Array.isArray(services)) {
 		const status = Number(objectOf(error).code) || null;
-		throw new Trouble("wrong", causeOf("no-list"), { status, isTemporary: status === null });
+		throw new Trouble("wrong", causeOf("unlike", "ArcGIS"), { status, isTemporary: status === null });
 	}
 	const paths = objectsIn(services).map(({ name, type }) => `${textOf(name)}/${textOf(type)}`);
 	return { paths, folders: listOf(folders).map(textOf).filter(Boolean) };
@@ -74,6 +74,6 @@ export async function askList(catalogue: string, folder: string, ask: Ask) {
 /** The layers of the service that has the layer. @throws {Trouble} if there is no list */
 export async function askLayers(address: string, ask: Ask): Promise<Document[]> {
 	const { layers } = await askDocument(address, ask, "/..");
-	if (!Array.isArray(layers)) throw new Trouble("wrong", causeOf("no-list"), { isTemporary: true });
+	if (!Array.isArray(layers)) throw new Trouble("wrong", causeOf("unlike", "ArcGIS"), { isTemporary: true });
 	return objectsIn(layers);
 }

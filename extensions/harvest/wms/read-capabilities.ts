@@ -71,7 +71,7 @@ export function parseCapabilities(
 	return readCapabilities(service, parts, contentType, layers).catch((error: unknown) => {
 		if (!(error instanceof NotCapabilities)) throw error;
 		const { code, words } = error;
-		if (code === "not-ogc") return new Trouble("wrong", causeOf(code, service));
+		if (code === "unlike") return new Trouble("wrong", causeOf(code, service));
 		return new Trouble("down", code === "cut" ? causeOf(code) : causeOf(code, quote(words)));
 	});
 }
@@ -132,7 +132,7 @@ const refusals: ReadonlySet<number | null> = new Set([400, 404, 405, 501]);
 /** Null for no other place. */
 function otherAddress(service: OgcService, address: string, { what, status }: Trouble): string | null {
 	const isRefused = what.code === "exception" || refusals.has(status);
-	if (service === "WMTS") return isRefused || what.code === "not-ogc" ? restfulAddress(address) : null;
+	if (service === "WMTS") return isRefused || what.code === "unlike" ? restfulAddress(address) : null;
 	// Some servers of version 1.1.1 refuse version 1.3.0, in place of answering with their own (06-042, section 6.2.4).
 	return isRefused && status !== 404 ? capabilitiesAddress(service, address, { hasVersion: false }) : null;
 }

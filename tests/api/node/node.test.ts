@@ -71,7 +71,7 @@ test("the requests that wait behind a write on one connection are bounded", asyn
 test("what its head shows to be wrong is answered before the body comes", async () => {
 	const server = await TestServer.start();
 	const rows: [status: number, others: Record<string, string | null>, error: RegExp][] = [
-		[413, { "Content-Length": "65537" }, /the body must have at most 65536 bytes/],
+		[413, { "Content-Length": "65537" }, /the document: must have at most 65536 bytes/],
 		[401, { Sender: null }, /Sender: the header is missing/],
 		[401, { Authorization: "x" }, /Authorization: must be the signature alone/],
 		[401, { TimeStamp: "2014-12-05T18:28:56.714Z" }, /TimeStamp: must be an ISO 8601 time/],

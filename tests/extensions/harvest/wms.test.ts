@@ -233,7 +233,7 @@ test("a check finds a layer, a query type and a legend type that the service doe
 
 test("a document that is not of a WMS is wrong, an exception or a document that is cut off is down", async () => {
 	const whole = roads("");
-	const [notWms, cut] = ["wrong does not answer as a WMS does", "down answers with incomplete capabilities"];
+	const [notWms, cut] = ["wrong does not answer as WMS does", "down answers with incomplete capabilities"];
 	const missing = 'exceptionCode="MissingParameterValue" locator="service"';
 	const rows: [document: Route, finding: string][] = [
 		["<!doctype html><html><br>&nbsp;</html>", notWms],

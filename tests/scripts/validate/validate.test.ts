@@ -14,13 +14,7 @@ test("a named file is checked for its content, and in layers for its place", asy
 		["my layer.txt", wmsFile("a"), 0, "0 problems", "Checking 1 named file"],
 		["a.json", "{}", 1, "4 problems", "/version: is missing"],
 		["a.json", wmsFile("a", url), 0, "0 problems, 3 warnings", "a.json: /en/service_url: has a query"],
-		[
-			"layers/owners.json",
-			'{"operators":[],"layers":{}}',
-			1,
-			"1 problem",
-			"/operators: must have 1 or more entries",
-		],
+		["layers/owners.json", '{"operators":[],"layers":{}}', 1, "1 problem", "/operators: must not be empty"],
 	];
 	for (const [name, text, code, count, line] of files) {
 		writeFiles(folder, { [name]: text });
