@@ -2,76 +2,8 @@ import { text } from "node:stream/consumers";
 import { answering } from "../helpers/world.ts";
 
 export const at = (address: string) => `https://maps.example/${address}`;
-export const energy = at("arcgis/rest/services/energy_en/MapServer");
-export const french = (address: string) => address.replace("_en", "_fr");
-
-type Resource = [id: string, format: string | null, language: unknown, url: string | null, more?: object];
-
-/** A layer of a service in each language. */
-const inBoth = (en: string, fr: string, layer: number): Resource[] => [
-	[en, "ESRI REST", ["en"], `${energy}/${layer}`],
-	[fr, "ESRI REST", ["fr"], french(`${energy}/${layer}`)],
-];
-
-function dataset(
-	id: string,
-	title: string,
-	title_translated: object | undefined,
-	resources: Resource[] | null,
-) {
-	const name_translated = { en: "Web Service", fr: "Service Web" };
-	return {
-		id,
-		title,
-		title_translated,
-		resources: resources?.map(([id, format, language, url, more]) => ({
-			id,
-			format,
-			language,
-			url,
-			name_translated,
-			...more,
-		})),
-	};
-}
-
-/**
- * Data sets of a CKAN catalogue, in the forms that these answer: open.canada.ca (API 3; `language`, `en-t-fr`, and the
- * members of RAMP in the address of a WMS), data.gov.au (`wms_layer`; recorded in 2019 in TerriaJS's
- * wwwroot/test/CKAN/search-result.json), catalogue.data.gov.bc.ca (`wms`) and ArcGIS Hub (the name of its format).
- */
-export const datasets = [
-	dataset("d1", "Terminals", { en: "Terminals", fr: "Terminaux" }, [
-		...inBoth("r1", "r2", 1),
-		...inBoth("r3", "r4", 20),
-		[
-			"r5",
-			"WMS",
-			["en"],
-			at(
-				"energy_en/WMSServer?request=GetCapabilities&service=WMS&legend_format=image/png&feature_info_type=text/html&layers=1&token=1",
-			),
-		],
-		["r6", "WMS", ["fr"], at("energy_fr/WMSServer?LAYERS=1")],
-		["r7", "CSV", ["en"], at("energy.csv")],
-	]),
-	dataset("d2", "Relief", { "en-t-fr": "Relief map", fr: "Carte du relief" }, [
-		["r8", "WMS ", ["zxx"], at("relief?layers=relief")],
-		["r9", "Esri REST", ["en"], energy],
-		["r10", "ArcGIS GeoServices REST API", ["en", "fr"], at("FeatureServer/0?f=pjson")],
-	]),
-	dataset("d3", "Basins", undefined, [
-		["r11", "wms", undefined, at("wms?request=GetCapabilities"), { wms_layer: "basins" }],
-		["r12", "wms", null, at("wms?request=GetCapabilities"), { wms_layer: "" }],
-		["r13", "WMS", "fr", at("wms?layers=rivieres,lacs")],
-		["r14", null, ["fr"], null],
-	]),
-	dataset("d4", "Parks", undefined, [
-		["r15", "ESRI REST", ["en"], `${energy}/4`],
-		...inBoth("r16", "r17", 5),
-	]),
-	dataset("d5", "Nothing", undefined, null),
-];
+const energy = at("arcgis/rest/services/energy_en/MapServer");
+const french = (address: string) => address.replace("_en", "_fr");
 
 /**
  * Records of a GeoNetwork catalogue, in the forms of its version 4.0 (plain texts) and 4.2 (an object for each text),

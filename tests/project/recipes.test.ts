@@ -5,15 +5,7 @@ import { isVersion2, type Registration } from "../../registry/registration.ts";
 import { readBatch } from "../../scripts/register.ts";
 import { root, runProgram } from "../helpers/process.ts";
 import { filesIn, folderSuite, writeFiles } from "../helpers/world.ts";
-import {
-	at,
-	type Catalogue,
-	datasets,
-	energy,
-	french,
-	records,
-	startCatalogue,
-} from "./catalogue-answers.ts";
+import { at, type Catalogue, records, startCatalogue } from "./catalogue-answers.ts";
 
 const test = folderSuite("recipes for catalogues");
 
@@ -45,40 +37,6 @@ function shortOf(registration: Registration | undefined) {
 	const kinds = isVersion2(registration) ? `2.0 ${registration.en.service_type}` : registration.payload_type;
 	return [kinds, ...new Set(texts)];
 }
-
-test("recorded answers of CKAN become registrations in two languages, with a report", async ({ folder }) => {
-	await using catalogue = await startCatalogue(datasets, 3);
-	const { code, report, errors } = await follow("ckan", catalogue, folder);
-	assert.equal([code, errors], [0, []]);
-	const unpaired = "no link of the other language agrees in address and layer";
-	assert.equal(report, [
-		...["r5", "r1", "r3", "r8", "r9", "r10", "r11", "r13", "r16"].map((id) => `added p-${id}`),
-		"left out p-r12: names no layer of its WMS",
-		`left out p-r15: ${unpaired}`,
-		"5 data sets: 9 layers, 9 added, 0 changed, 0 removed; 2 links left out",
-	]);
-	const layers = await layersIn(folder);
-	const metadata = { catalogue_url: `${catalogue.url}/dataset/d1` };
-	assert.equal(layers["p-r5"], {
-		version: "1.0.0",
-		payload_type: "wms",
-		en: {
-			service_url: at("energy_en/WMSServer?token=1"),
-			service_name: "Terminals",
-			metadata,
-			layer: "1",
-			legend_format: "image/png",
-			feature_info_type: "text/html",
-		},
-		fr: { service_url: at("energy_fr/WMSServer"), service_name: "Terminaux", metadata, layer: "1" },
-	});
-	assert.equal(layers["p-r3"], {
-		version: "1.0.0",
-		payload_type: "feature",
-		en: { service_url: `${energy}/20`, service_name: "Terminals", metadata },
-		fr: { service_url: french(`${energy}/20`), service_name: "Terminaux", metadata },
-	});
-});
 
 test("recorded answers of GeoNetwork become registrations in two languages", async ({ folder }) => {
 	await using catalogue = await startCatalogue(records, 2);
@@ -112,7 +70,7 @@ test("recorded answers of GeoNetwork become registrations in two languages", asy
 const both = ["en", "fr"];
 
 /** A resource's format and address → its registration in short, or why it is left out. Its languages, where they are not both. */
-const links: [format: string, string | null, string[] | string, languages?: string[]][] = [
+const links: [format: string, string | null, string[] | string | undefined, languages?: string[]][] = [
 	["WMS", "ows?SERVICE=WMS&REQUEST=GetCapabilities&lang=en&layer=T", ["wms", "ows?lang=en T"]],
 	[
 		"WMS",
@@ -136,7 +94,9 @@ const links: [format: string, string | null, string[] | string, languages?: stri
 	["ESRI REST", "rest/A/FeatureServer/3/query?where=1=1&f=json", ["feature", "rest/A/FeatureServer/3"]],
 	["ESRI REST", "rest/", "is no address of a MapServer, FeatureServer or ImageServer"],
 	["WMS", "ows?layers=none", ["wms", "ows none"], []],
-	["WMS", "ows?layers=zxx", ["wms", "ows zxx"], ["zxx"]],
+	["WMS ", "ows?layers=zxx", ["wms", "ows zxx"], ["zxx"]],
+	["ArcGIS GeoServices REST API", "FeatureServer/0?f=pjson", ["feature", "FeatureServer/0"]],
+	["CSV", "energy.csv", undefined],
 ];
 
 /** Titles as catalogues have them → the English and the French name. */
@@ -251,9 +211,31 @@ test("languages are paired by what agrees, never by their order", async ({ folde
 		{ ...resource("eu-e", "", "ows?layers=a_en"), language: [`${eu}ENG`] },
 		{ ...resource("eu-f", "", "ows?layers=a_fr"), language: `["${eu}FRA"]` },
 	];
-	await using catalogue = await startCatalogue([...sets, { id: "eu", title: "EU", resources }]);
+	const members = "legend_format=image/png&feature_info_type=text/html&layers=1&token=1";
+	const terminals = {
+		...{
+			id: "terminals",
+			title: "Terminals",
+			title_translated: { "en-t-fr": "Terminals map", fr: "Terminaux" },
+		},
+		resources: [
+			resource("wms-e", "en", `energy_en/WMSServer?request=GetCapabilities&service=WMS&${members}`),
+			resource("wms-f", "fr", "energy_fr/WMSServer?LAYERS=1"),
+			{ ...resource("basins", "", "wms?request=GetCapabilities"), wms_layer: "basins" },
+		],
+	};
+	await using catalogue = await startCatalogue([...sets, { id: "eu", title: "EU", resources }, terminals]);
 	await follow("ckan", catalogue, folder);
 	const layers = await layersIn(folder);
+	const service_name = "Terminals map";
+	const metadata = { catalogue_url: `${catalogue.url}/dataset/terminals` };
+	const types = { legend_format: "image/png", feature_info_type: "text/html" };
+	assert.equal(layers["p-wms-e"], {
+		...{ version: "1.0.0", payload_type: "wms" },
+		en: { service_url: at("energy_en/WMSServer?token=1"), service_name, metadata, layer: "1", ...types },
+		fr: { service_url: at("energy_fr/WMSServer"), service_name: "Terminaux", metadata, layer: "1" },
+	});
+	assert.equal(shortOf(layers["p-basins"]), ["wms", "wms basins"]);
 	for (const [set, [title, english, , expected]] of pairs.entries()) {
 		const paired = english.map((_, count) => shortOf(layers[`p-e${set}-${count}`])?.at(-1) ?? null);
 		assert.equal(paired, expected, title);

@@ -1,40 +1,33 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { type AddressInfo, connect, type Socket } from "node:net";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { type AddressInfo, connect } from "node:net";
 import type { Duplex } from "node:stream";
 import * as assert from "uvu/assert";
 import { FetchFailure } from "../../../api/service/net/failure.ts";
+import { answering } from "../../helpers/world.ts";
 
 export type Route = (request: IncomingMessage, response: ServerResponse) => void;
 
 export class Peer {
 	readonly routes = new Map<string, Route>();
 	/** Answers every path without a route. */
-	otherwise: Route = (_request, response) => void response.writeHead(404).end();
+	otherwise: Route = status(404);
 	readonly asked: string[] = [];
-	readonly #sockets = new Set<Socket>();
 
-	private constructor(readonly server: Server) {}
+	private constructor(
+		readonly origin: string,
+		readonly port: number,
+		readonly close: () => Promise<void>,
+	) {}
 
 	static async open(): Promise<Peer> {
-		const server = createServer();
-		// An idle connection may be closed just when a busy machine gets to use it again.
-		server.keepAliveTimeout = 0;
-		const peer = new Peer(server);
-		server.on("request", (request, response) => peer.#answer(request, response));
-		server.on("connection", (socket) => {
-			peer.#sockets.add(socket);
-			socket.on("close", () => peer.#sockets.delete(socket));
+		const server = await answering((request, response) => {
+			const target = request.url ?? "";
+			peer.asked.push(target);
+			const route = peer.routes.get(target.split("?")[0] ?? "") ?? peer.otherwise;
+			route(request, response);
 		});
-		await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+		const peer = new Peer(server.origin, server.port, async () => server[Symbol.asyncDispose]());
 		return peer;
-	}
-
-	get port(): number {
-		return (this.server.address() as AddressInfo).port;
-	}
-
-	get origin(): string {
-		return `http://127.0.0.1:${this.port}`;
 	}
 
 	/** Answers a path, whatever its query. */
@@ -44,18 +37,6 @@ export class Peer {
 
 	[Symbol.asyncDispose](): Promise<void> {
 		return this.close();
-	}
-
-	async close(): Promise<void> {
-		for (const socket of this.#sockets) socket.destroy();
-		await new Promise((resolve) => this.server.close(resolve));
-	}
-
-	#answer(request: IncomingMessage, response: ServerResponse): void {
-		const target = request.url ?? "";
-		this.asked.push(target);
-		const route = this.routes.get(target.split("?")[0] ?? "") ?? this.otherwise;
-		route(request, response);
 	}
 }
 
