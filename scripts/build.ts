@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { WrongError } from "../api/configuration.ts";
 import { counted, plain } from "../registry/untrusted-text.ts";
-import { buildOutput, catalogueLine, checkOutput } from "../site/build/output.ts";
+import { buildOutput, checkOutput } from "../site/build/output.ts";
 import { createRun } from "./terminal/command-line.ts";
 import { nameSource, withSource } from "./validate.ts";
 
@@ -29,7 +29,12 @@ export const build = createRun("build", async ({ read, environment, io, extensio
 	const count = counted(problems.length, "problem");
 	if (!written) throw new WrongError(`${count}; nothing was written`);
 	io.print(`${written.written} written, ${written.removed} removed`);
-	if (catalogue) io.print(catalogueLine(catalogue));
+	if (catalogue) {
+		const files = counted(catalogue.written, "file");
+		io.print(
+			`${counted(catalogue.layers, "layer")} in the catalogue: ${files} written, ${catalogue.removed} removed`,
+		);
+	}
 	if (problems.length > 0)
 		throw new WrongError(`${count}; those files are served in their last valid form, or not at all`);
 });

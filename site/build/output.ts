@@ -98,10 +98,6 @@ export async function buildOutput(
 	return { ...built, catalogue };
 }
 
-export function catalogueLine({ layers, written, removed }: CatalogueOutcome): string {
-	return `${counted(layers, "layer")} in the catalogue: ${counted(written, "file")} written, ${removed} removed`;
-}
-
 /** @throws {Error} with a line for each problem, if a layer is wrong */
 export async function buildFolder(
 	folder: string,

@@ -99,11 +99,12 @@ export function recentChanges(
 	commits: readonly CommitChanges[],
 	earlier: readonly RecentChange[] = [],
 ): RecentChange[] {
-	const changes = commits.slice(-maxRecent).reverse().flatMap(changesOf);
+	const changes = commits
+		.slice(-maxRecent)
+		.reverse()
+		.flatMap(({ commit, date, layers }) => {
+			const whats = layers.length > maxListedLayers ? [{ many: layers.length }] : layers;
+			return whats.map((what) => ({ commit, date, what }));
+		});
 	return [...changes, ...earlier].slice(0, maxRecent);
-}
-
-function changesOf({ commit, date, layers }: CommitChanges): RecentChange[] {
-	const whats = layers.length > maxListedLayers ? [{ many: layers.length }] : layers;
-	return whats.map((what) => ({ commit, date, what }));
 }

@@ -6,7 +6,7 @@ import { field, textIn } from "../page/dom.ts";
 import { type PlacedProblem, t } from "./check.ts";
 
 /** A member of a language → its text. */
-const fields = { service_url: "address", layer: "layer", service_name: "title" } as const;
+const fields = { service_url: "service-address", layer: "layer-in-service", service_name: "title" } as const;
 type FieldName = keyof typeof fields;
 
 /**
@@ -33,7 +33,7 @@ export function draftForm(
 		const control = html`<input type=${name === "service_url" ? "url" : "text"} id=${id} autocomplete="off"
 			spellcheck="false" aria-describedby="verdict" aria-invalid=${isWrong}
 			.value=${live(typeof value === "string" ? value : "")} @input=${(event: Event) => write(lang, name, textIn(event))}>`;
-		return field(id, t(`${fields[name]}-${lang}`), control);
+		return field(id, t(`in-${lang}`, t(fields[name])), control);
 	};
 	const isWms = membersOf(drawn).payload_type !== "feature";
 	const shown: FieldName[] = isWms ? ["service_url", "layer"] : ["service_url"];

@@ -36,7 +36,7 @@ export function createRegisterPanel() {
 		const address = new URL(`register/${smallkey}`, root);
 		answer = await sendSigned(address, textOf("sender").trim(), textOf("secret"), text).then(
 			(answer) => answerContent(answer, smallkey),
-			() => html`<p class="bad">${t("service-silent")}</p>`,
+			() => html`<p class="bad">${t("site-silent")}</p>`,
 		);
 		refresh();
 	}

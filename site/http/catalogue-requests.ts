@@ -1,5 +1,5 @@
 import type { OtherRoute, Question } from "../../api/context.ts";
-import { answerTagged, type Reply, refuseFile } from "../../api/reply.ts";
+import { answerTagged, emptyBody, type Reply, refuseFile } from "../../api/reply.ts";
 import { tryJson } from "../../registry/untrusted-text.ts";
 import { etagOf } from "../../store/hashes.ts";
 import {
@@ -16,14 +16,7 @@ import { type PageSettings, pageSettingsPath, pagesVersion } from "../static/htm
 import { layerRenderers } from "../static/layer-page.ts";
 import { isListPage, renderListPage } from "../static/list-pages.ts";
 import { type Listed, listedEntries } from "../static/plain-list.ts";
-import {
-	answerErrorPage,
-	answerMoved,
-	answerNoPage,
-	type PageRoute,
-	pageHeaders,
-	parsePage,
-} from "./pages.ts";
+import { answerErrorPage, answerNoPage, type PageRoute, pageHeaders, parsePage } from "./pages.ts";
 
 /** A chunk's file may be replaced after the manifest is read. */
 const maxAttempts = 3;
@@ -148,7 +141,8 @@ export function catalogueRoutes(catalogue: Catalogue): OtherRoute[] {
 	const answer = (question: Question) => {
 		const { path, basePath } = question;
 		const route = parsePage(path, basePath);
-		if (typeof route === "string") return answerMoved(route);
+		if (typeof route === "string")
+			return { status: 301, headers: { Location: route, "Cache-Control": "no-cache" }, body: emptyBody };
 		return route ? catalogue.answer(route, question) : answerNoPage(path, basePath);
 	};
 	return [

@@ -1,4 +1,4 @@
-import { emptyBody, fragmentHeaders, machineHeaders, type Reply, refusalCaching } from "../../api/reply.ts";
+import { fragmentHeaders, machineHeaders, type Reply, refusalCaching } from "../../api/reply.ts";
 import { decodeSegment, type Lang, langs, parseSmallkey } from "../../registry/smallkey.ts";
 import { chunksFolder, type LayerPage, layerPages, manifestPath, recentPath } from "../data/entries.ts";
 import { feedPath, layerFile, pageFolders } from "../static/addresses.ts";
@@ -161,8 +161,4 @@ export function answerNoPage(target: string, basePath: string): Reply {
 	const [path = ""] = target.slice(1).split("?", 1);
 	const root = rootFrom(path);
 	return answerErrorPage("no-page", root.length > maxRootLength ? `${basePath}/` : root);
-}
-
-export function answerMoved(location: string): Reply {
-	return { status: 301, headers: { Location: location, "Cache-Control": "no-cache" }, body: emptyBody };
 }

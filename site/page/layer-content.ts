@@ -100,9 +100,14 @@ function layerFacts(entry: Entry, context: LayerContext): Html {
 /** Of a `dl`. Rows without a part are left out. */
 export function factRows(rows: readonly (readonly [name: string, ...parts: Part[]])[]): Html {
 	return html`${rows.map(([name, ...parts]) => {
-		const shown = parts.filter(Boolean).map((part, index) => [index > 0 && ", ", part]);
+		const shown = joined(parts);
 		return shown.length > 0 && html`<dt>${name}</dt><dd>${shown}</dd>\n`;
 	})}`;
+}
+
+/** With commas, without the parts that render nothing. */
+export function joined(parts: readonly Part[]): Part[] {
+	return parts.filter(Boolean).map((part, index) => [index > 0 && ", ", part]);
 }
 
 function servedTargets({ unread }: Entry, { lang, site }: LayerContext) {
@@ -123,7 +128,7 @@ function snippets(entry: Entry, context: LayerContext): Part {
 ${boxes}</section>\n`;
 }
 
-function healthOf(entry: Entry, { lang, texts, site }: LayerContext): Part[] {
+export function healthOf(entry: Entry, { lang, texts, site }: LayerContext): Part[] {
 	const { t, stateText, dayText, causes } = texts;
 	const { health } = entry;
 	const { text: cause, lang: causeLang } = causeIn(lang, causes, health ?? {});

@@ -84,7 +84,6 @@ function missing(smallkey: string, isKnown: boolean, warnings: () => ReturnType<
 		title: smallkey,
 		content: (state) => html`<article class="layer">
 			<h1 tabindex="-1">${isKnown ? t("no-such-layer", smallkey) : smallkey}</h1>${warnings()}
-			<p>${isKnown ? t("no-such-layer-hint") : ""}</p>
 			<p>${stateLink({ ...state, layer: "", q: smallkey }, t("search-for", smallkey))}</p>
 		</article>`,
 	};

@@ -70,7 +70,7 @@ function countText({ hits: { length: hits }, isComplete }: Results): Content {
 	const { layers: all, problems, selection } = catalogue;
 	if (all === 0) return t("no-layers-yet");
 	if (hits === 0 && problems.length > 0) return "";
-	if (hits === 0) return html`<span><strong>${t("no-match")}</strong> ${t("no-match-hint")}</span>`;
+	if (hits === 0) return html`<strong>${t("no-match")}</strong>`;
 	return isComplete ? layers(hits) : t("found-so-far", layers(hits), selection.size, all ?? 0);
 }
 

@@ -38,7 +38,7 @@ ${embedArticle(entry, contextOf(lang, settings), withoutScript)}
 	return documentHtml(lang, head, body);
 }
 
-function contextOf(lang: Lang, { publicUrl, site }: PageSettings): LayerContext {
+export function contextOf(lang: Lang, { publicUrl, site }: PageSettings): LayerContext {
 	return { lang, root, publicUrl, texts: textsIn[lang], site };
 }
 

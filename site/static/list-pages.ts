@@ -1,42 +1,35 @@
-import { causeIn } from "../../registry/health.ts";
 import { type Lang, langs, otherLang } from "../../registry/smallkey.ts";
 import { groupBy } from "../../registry/untrusted-text.ts";
 import type { ChangeKind, Entry, RecentChange } from "../data/entries.ts";
-import { hostsOf, senderOf, slugOf, stateOf, titleOf } from "../search/select.ts";
+import { healthOf, joined } from "../page/layer-content.ts";
+import { hostsOf, senderOf, slugOf, titleOf } from "../search/select.ts";
 import { textsIn } from "../text/static.ts";
-import { feedPath, publisherAddress, repairPulls } from "./addresses.ts";
+import { feedPath, publisherAddress } from "./addresses.ts";
 import { frameHtml } from "./frame.ts";
 import { Html, html, type Part, root } from "./html.ts";
-import { layerHref } from "./layer-page.ts";
+import { contextOf, layerHref } from "./layer-page.ts";
 import { byTitle, type ListData, listHtml } from "./plain-list.ts";
-
-interface ListPage {
-	title: string;
-	head?: Part;
-	className?: string;
-	content: Part;
-}
 
 /** @param path below the folder of its language */
 function pageHtml(
 	lang: Lang,
 	path: string,
 	{ settings }: ListData,
-	{ title, content, ...page }: ListPage,
-): string {
+	title: string,
+	text: Html,
+	head: Part = null,
+) {
 	const other = `${root}${otherLang[lang]}/${path}`;
-	const withTitle = html`<h1>${title}</h1>\n${content}`;
-	return frameHtml(settings, { lang, root, other, title, content: withTitle, className: "tables", ...page });
+	const content = html`<h1>${title}</h1>\n${text}`;
+	return frameHtml(settings, { lang, root, other, title, head, content, className: "tables" });
 }
 
 function changesHtml(lang: Lang, data: ListData): string {
 	const { t } = textsIn[lang];
-	return pageHtml(lang, "changes/", data, {
-		title: t("changes"),
-		head: html`<link rel="alternate" type="application/atom+xml" href="${root}${feedPath}">\n`,
-		content: html`<p class="links"><a href="${root}${feedPath}">${t("feed")}</a> ${allPublishers(lang)}</p>
-${changeList(lang, data.changes, data)}`,
-	});
+	const head = html`<link rel="alternate" type="application/atom+xml" href="${root}${feedPath}">\n`;
+	const text = html`<p class="links"><a href="${root}${feedPath}">${t("feed")}</a> ${allPublishers(lang)}</p>
+${changeList(lang, data.changes, data)}`;
+	return pageHtml(lang, "changes/", data, t("changes"), text, head);
 }
 
 function allPublishers(lang: Lang): Html {
@@ -94,11 +87,10 @@ const maxChanges = 50;
 function publisherHtml(lang: Lang, slug: string, layers: readonly Entry[], data: ListData): string {
 	const { settings } = data;
 	const { t, typeText } = textsIn[lang];
-	const name = namesOf(layers, lang);
 	const columns: [name: string, cell: (entry: Entry) => Part][] = [
 		[t("smallkey"), ({ smallkey }) => html`<code>${smallkey}</code>`],
 		[t("type"), ({ type }) => typeText(type)],
-		[t("health"), (entry) => healthCell(lang, entry, data)],
+		[t("health"), (entry) => joined(healthOf(entry, contextOf(lang, settings)))],
 		[
 			t("last-change"),
 			({ changed }) => changed && html`<time datetime="${changed.date}">${changed.date.slice(0, 10)}</time>`,
@@ -116,9 +108,7 @@ function publisherHtml(lang: Lang, slug: string, layers: readonly Entry[], data:
 	const recent = data.changes.filter(
 		({ what }) => "smallkey" in what && slugOf(data.entryOf(what.smallkey) ?? {}) === slug,
 	);
-	return pageHtml(lang, `publisher/${slug}`, data, {
-		title: name,
-		content: html`<p>${countText(lang, layers)}.</p>
+	const text = html`<p>${countText(lang, layers)}.</p>
 <p class="links">${allPublishers(lang)}</p>
 <h2>${t("layers")}</h2>
 ${layers.length > maxRows && html`<p>${t("first-rows", maxRows)}</p>`}
@@ -126,18 +116,8 @@ ${layers.length > maxRows && html`<p>${t("first-rows", maxRows)}</p>`}
 <tbody>
 ${rows}</tbody></table>
 <h2>${t("changes")}</h2>
-${changeList(lang, recent.slice(0, maxChanges), data, true)}`,
-	});
-}
-
-function healthCell(lang: Lang, entry: Entry, { settings }: ListData): Html {
-	const { t, causes, stateText } = textsIn[lang];
-	const { text, lang: causeLang } = causeIn(lang, causes, entry.health ?? {});
-	const cause = text && html`${t("colon")} <span lang="${causeLang}">${text}</span>`;
-	const badge = html`<span class="badge">${t("repair-proposed")}</span>`;
-	const pulls = repairPulls(settings.site);
-	const repair = pulls === "" ? badge : html`<a href="${pulls}">${badge}</a>`;
-	return html`${stateText(stateOf(entry))}${cause}${entry.health?.repair && html`. ${repair}`}`;
+${changeList(lang, recent.slice(0, maxChanges), data, true)}`;
+	return pageHtml(lang, `publisher/${slug}`, data, namesOf(layers, lang), text);
 }
 
 function isSick({ health }: Entry): boolean {
@@ -162,11 +142,9 @@ function publishersHtml(lang: Lang, data: ListData): string {
 		const address = publisherAddress(lang, slug);
 		return html`<li><a href="${root}${address}">${name}</a> <span>${countText(lang, layers)}</span></li>\n`;
 	});
-	return pageHtml(lang, "publisher/", data, {
-		title: t("publishers"),
-		className: "",
-		content: html`${rows.length === 0 ? html`<p>${t("no-publishers")}</p>` : html`<ul class="plain">\n${rows}</ul>`}`,
-	});
+	const text =
+		rows.length === 0 ? html`<p>${t("no-publishers")}</p>` : html`<ul class="plain">\n${rows}</ul>`;
+	return pageHtml(lang, "publisher/", data, t("publishers"), text);
 }
 
 /** Groups: language and publisher; of the plain list, whether it is in French, and the number of the page. */

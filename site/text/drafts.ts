@@ -13,12 +13,8 @@ export const draftTexts = textsByLang({
 		"Cette clé est inscrite : envoyer l’ébauche modifie cette couche.",
 	],
 	"key-free": ["This smallkey is not registered yet.", "Cette clé n’est pas encore inscrite."],
-	"address-en": ["Address (English)", "Adresse (anglais)"],
-	"address-fr": ["Address (French)", "Adresse (français)"],
-	"layer-en": ["Layer in the service (English)", "Couche dans le service (anglais)"],
-	"layer-fr": ["Layer in the service (French)", "Couche dans le service (français)"],
-	"title-en": ["Title (English)", "Titre (anglais)"],
-	"title-fr": ["Title (French)", "Titre (français)"],
+	"in-en": ["{0} (English)", "{0} (anglais)"],
+	"in-fr": ["{0} (French)", "{0} (français)"],
 	"title-hint": [
 		"What viewers show; without it, what the service says",
 		"Le titre qu’affichent les visualiseurs; sinon, celui du service",
@@ -48,7 +44,6 @@ export const draftTexts = textsByLang({
 		"Un réviseur doit l’approuver avant qu’elle soit offerte aux visualiseurs.",
 	],
 	refused: ["Refused ({0}):", "Refusée ({0}) :"],
-	"service-silent": ["The service did not answer.", "Le service n’a pas répondu."],
 	"open-layer": ["Open the layer", "Ouvrir la couche"],
 	"save-file": [
 		"Save the file, for a pull request or the operator of this service",

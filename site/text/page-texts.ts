@@ -48,10 +48,6 @@ export const pageTexts = textsByLang({
 	"last-change": ["Last change", "Dernière modification"],
 	"found-so-far": ["{0} so far: {1} of {2} were read", "{0} pour l’instant : {1} sur {2} ont été lues"],
 	"no-match": ["No layer matches.", "Aucune couche ne correspond."],
-	"no-match-hint": [
-		"Try other words, in English or French, or remove a filter.",
-		"Essayez d’autres mots, en français ou en anglais, ou retirez un filtre.",
-	],
 	"no-layers-yet": ["No layer is registered yet.", "Aucune couche n’est encore inscrite."],
 	"show-more": ["Show more", "En afficher plus"],
 	"layers-found": ["Layers found", "Couches trouvées"],
@@ -66,10 +62,6 @@ export const pageTexts = textsByLang({
 	"try-again": ["Try again", "Réessayer"],
 	"back-to-layers": ["Back to the layers", "Retour aux couches"],
 	"no-such-layer": ["There is no layer {0}.", "Il n’y a pas de couche {0}."],
-	"no-such-layer-hint": [
-		"It may have been removed, or its smallkey may be written differently.",
-		"Elle a peut-être été retirée, ou sa clé s’écrit autrement.",
-	],
 	"search-for": ["Search for {0}", "Rechercher {0}"],
 	smallkey: ["Smallkey", "Clé"],
 	"copy-smallkey": ["Copy the smallkey", "Copier la clé"],

@@ -50,7 +50,7 @@ test("a draft is judged as one types, by the rules and in the words of the API",
 	assert.ok(
 		problems.some((problem) => problem.startsWith("/en/service_url: must be an http or https address")),
 	);
-	assert.is(await page.getByLabel("Address (English)").getAttribute("aria-invalid"), "true");
+	assert.is(await page.getByLabel("Address of the service (English)").getAttribute("aria-invalid"), "true");
 	await text.fill("<img src=x onerror=alert(1)>");
 	await page.locator(".verdict").getByText("must be JSON").waitFor();
 	assert.is(await page.locator("main img").count(), 0);
@@ -88,7 +88,10 @@ test("the layers of a service are offered, by name and by number", async ({ page
 	await page.getByText("answered with status 503").waitFor();
 	await read("/x/MapServer");
 	await choice.selectOption({ label: "Wells 7 (7)" });
-	assert.is(await page.getByLabel("Address (English)").inputValue(), `${maps.origin}/x/MapServer/7`);
+	assert.is(
+		await page.getByLabel("Address of the service (English)").inputValue(),
+		`${maps.origin}/x/MapServer/7`,
+	);
 	assert.is(await page.getByLabel("Layer in the service (English)").count(), 0);
 	// A text of a registration is read there, too.
 	await page.locator("#source").fill('{"version":"1.0.0","payload_type":"wms"}');
