@@ -75,7 +75,7 @@ export function routeOf(
 	const isRead = method === "GET" || method === "HEAD";
 	const readOnly = (route: Route) => (isRead ? route : refused(refuseRead(405)));
 	const read = parseRead(target, settings);
-	const segment = statusPath.exec(path)?.[1];
+	const segment = read === null ? statusPath.exec(path)?.[1] : undefined;
 	// Routed by its path; any headers are allowed (Fetch Standard, "CORS-preflight fetch").
 	if (method === "OPTIONS" && (read !== null || segment !== undefined))
 		return { kind: "preflight", reply: allowReads() };

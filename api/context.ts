@@ -18,22 +18,14 @@ const misleading = /[\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\
 
 export function logText(fields: object): string {
 	for (let length = maxTextLength; ; length = Math.floor(length / 2)) {
-		const line = JSON.stringify(fields, (_name, value) => cutText(value, length)).replace(
-			misleading,
-			(character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
-		);
+		const cut = (_name: string, value: unknown) =>
+			typeof value !== "string" || value.length <= length
+				? value
+				: `${value.slice(0, length).toWellFormed()}… (${value.length} characters)`;
+		const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+		const line = JSON.stringify(fields, cut).replace(misleading, escaped);
 		if (line.length <= maxLineLength || length === 0) return line;
 	}
-}
-
-function cutText(value: unknown, length: number): unknown {
-	if (typeof value !== "string" || value.length <= length) return value;
-	return `${value.slice(0, length).toWellFormed()}… (${value.length} characters)`;
-}
-
-interface Settings extends ReadSettings, Omit<FragmentSettings, "targets"> {
-	senders: Senders;
-	publicUrl?: string;
 }
 
 export interface Refresh {
@@ -69,7 +61,7 @@ export interface OtherRoute {
 
 export interface Context {
 	store: Store;
-	settings: Settings;
+	settings: ReadSettings & Omit<FragmentSettings, "targets"> & { senders: Senders; publicUrl?: string };
 	now: () => Date;
 	log: Pick<Log, "error">;
 	/** Why it is not ready, in one line, for `/readyz`; null if it is. */

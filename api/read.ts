@@ -19,13 +19,6 @@ const scriptType = "application/javascript; charset=utf-8";
 const encoder = new TextEncoder();
 const comma = encoder.encode(",");
 
-interface Content {
-	etag: string;
-	pieces: readonly Uint8Array[];
-	/** Cached briefly, so that no cache hides a new layer. */
-	isIncomplete?: boolean;
-}
-
 const maxConcurrent = 24;
 
 type Fragments = readonly (Fragment | null)[];
@@ -40,26 +33,25 @@ export function answerRead(
 	const fragments: (Fragment | null)[] = [];
 	for (const item of request.items) {
 		const fragment = parseSmallkey(item) ? file(folder, item) : null;
-		if (fragment instanceof Promise)
-			return readAll(request.items, folder, file, [item, fragment]).then((all) =>
-				replyWith(request, all, ifNoneMatch),
-			);
+		if (fragment instanceof Promise) {
+			const find = (smallkey: string) => (smallkey === item ? fragment : file(folder, smallkey));
+			return readAll(request.items, find).then((all) => replyWith(request, all, ifNoneMatch));
+		}
 		fragments.push(fragment);
 	}
 	return replyWith(request, fragments, ifNoneMatch);
 }
 
+/** Null if the answer would be too large. */
 async function readAll(
 	items: readonly string[],
-	folder: string,
-	file: ReadFragment,
-	begun: [item: string, fragment: Promise<Fragment | null>],
+	find: (smallkey: string) => ReturnType<ReadFragment>,
 ): Promise<Fragments | null> {
 	const fragments = new Map<string, Fragment | null>();
 	let bytes = 0;
 	const read = async (smallkey: string) => {
 		if (bytes > maxDocsBytes) return;
-		const fragment = await (smallkey === begun[0] ? begun[1] : file(folder, smallkey));
+		const fragment = await find(smallkey);
 		bytes += fragment?.body.length ?? 0;
 		fragments.set(smallkey, fragment);
 	};
@@ -69,29 +61,38 @@ async function readAll(
 
 function replyWith(request: ReadRequest, fragments: Fragments | null, ifNoneMatch: string | null): Reply {
 	if (!fragments) return refuseRead(414);
-	const content = request.kind === "doc" ? findDoc(request, fragments[0]) : findDocs(request, fragments);
-	if (typeof content === "number") return refuseRead(content);
+	const { callback } = request;
+	const isDoc = request.kind === "doc";
+	const first = fragments[0];
+	if (isDoc && !first) return refuseRead(404);
+	const { etag, json } = isDoc && first ? docOf(first, callback) : listOf(request, fragments);
+	const pieces =
+		callback === null
+			? json
+			: [encoder.encode(`/**/${callback}(`), ...json.map(escapeSeparators), encoder.encode(");")];
+	const length = lengthOf(pieces);
+	if (length > maxDocsBytes) return refuseRead(414);
+	// Cached briefly, so that no cache hides a new layer.
+	const isIncomplete = fragments.includes(null);
 	// A copy of `fragmentHeaders` would take longer than finding the fragment: row `doc` of `npm run bench`.
 	const headers = {
-		"Content-Type": request.callback === null ? fragmentHeaders["Content-Type"] : scriptType,
+		"Content-Type": callback === null ? fragmentHeaders["Content-Type"] : scriptType,
 		"Access-Control-Allow-Origin": fragmentHeaders["Access-Control-Allow-Origin"],
 		"Access-Control-Expose-Headers": fragmentHeaders["Access-Control-Expose-Headers"],
-		"Cache-Control": content.isIncomplete ? refusalCaching : fragmentHeaders["Cache-Control"],
+		"Cache-Control": isIncomplete ? refusalCaching : fragmentHeaders["Cache-Control"],
 		"X-Content-Type-Options": fragmentHeaders["X-Content-Type-Options"],
-		ETag: content.etag,
+		ETag: etag,
 	};
-	return answerTagged(headers, ifNoneMatch, () => bodyOf(content.pieces));
+	return answerTagged(headers, ifNoneMatch, () =>
+		pieces.length > 1 ? { length, [Symbol.iterator]: () => pieces.values() } : (pieces[0] as Uint8Array),
+	);
 }
 
-function findDoc({ callback }: ReadRequest, fragment: Fragment | null | undefined): Content | number {
-	if (!fragment) return 404;
-	const { body, etag } = fragment;
-	if (callback === null) return { etag, pieces: [body] };
-	const pieces = [encoder.encode(`/**/${callback}(`), escapeSeparators(body), encoder.encode(");")];
-	return { etag: etagOfTags([etag, callback]), pieces };
+function docOf({ body, etag }: Fragment, callback: string | null) {
+	return { json: [body], etag: callback === null ? etag : etagOfTags([etag, callback]) };
 }
 
-function findDocs(request: ReadRequest, fragments: Fragments): Content | number {
+function listOf(request: ReadRequest, fragments: Fragments) {
 	const { target, lang, callback, isQuery } = request;
 	const { envelope, absent, isUnlisted, queryDoor } = targetOf(target);
 	const rules =
@@ -99,25 +100,21 @@ function findDocs(request: ReadRequest, fragments: Fragments): Content | number 
 			? { envelope: queryDoor.envelope(lang), absent: leaveOut }
 			: { envelope, absent, isUnlisted };
 	const { open, close } = rules.envelope ?? { open: "", close: "" };
-	const start = callback === null ? "" : `/**/${callback}(`;
-	const pieces: Uint8Array[] = [encoder.encode(`${start}${open}[`)];
+	const json: Uint8Array[] = [encoder.encode(`${open}[`)];
 	const tags: string[] = [];
 	for (const index of request.isSorted ? inDrawingOrder(fragments) : request.items.keys()) {
 		const stored = fragments[index] ?? null;
 		const fragment = stored && rules.isUnlisted?.(stored.body) ? null : stored;
 		const missing = fragment ? null : rules.absent(request.items[index] as string, request.items.length);
 		if (!fragment && missing === null) continue;
-		const json = fragment ? layerIn(fragment.body, envelope) : encoder.encode(missing as string);
-		const element = callback === null ? json : escapeSeparators(json);
-		if (tags.length > 0) pieces.push(comma);
-		pieces.push(element);
+		if (tags.length > 0) json.push(comma);
+		json.push(fragment ? layerIn(fragment.body, envelope) : encoder.encode(missing as string));
 		tags.push(fragment ? fragment.etag : (missing as string));
 	}
-	pieces.push(encoder.encode(`]${close}${callback === null ? "" : ");"}`));
-	if (lengthOf(pieces) > maxDocsBytes) return 414;
+	json.push(encoder.encode(`]${close}`));
 	if (callback !== null) tags.push(callback);
 	if (rules.envelope) tags.push(open);
-	return { etag: etagOfTags(tags), pieces, isIncomplete: fragments.includes(null) };
+	return { etag: etagOfTags(tags), json };
 }
 
 function inDrawingOrder(fragments: Fragments): number[] {
@@ -127,11 +124,6 @@ function inDrawingOrder(fragments: Fragments): number[] {
 
 function layerIn(body: Uint8Array, envelope: Envelope | undefined): Uint8Array {
 	return envelope ? body.subarray(envelope.open.length + 1, body.length - envelope.close.length - 1) : body;
-}
-
-function bodyOf(pieces: readonly Uint8Array[]): Reply["body"] {
-	if (pieces.length === 1) return pieces[0] as Uint8Array;
-	return { length: lengthOf(pieces), [Symbol.iterator]: () => pieces.values() };
 }
 
 function lengthOf(pieces: readonly Uint8Array[]): number {

@@ -1,5 +1,5 @@
 import type { Lang } from "../registry/smallkey.ts";
-import { type Problem, problemAt, type Text, textIn, textsOf } from "../registry/texts.ts";
+import { problemAt, textIn, textsOf } from "../registry/texts.ts";
 import { matchesEtag } from "../store/hashes.ts";
 import type { Refusal } from "../store/store.ts";
 
@@ -68,11 +68,8 @@ export function answerTagged(
 
 export function refuseRead(status: number): Reply {
 	const allowed = status === 405 && { Allow: "GET, HEAD" };
-	return {
-		status,
-		headers: { ...machineHeaders, "Cache-Control": refusalCaching, ...allowed },
-		body: emptyBody,
-	};
+	const headers = { ...machineHeaders, "Cache-Control": refusalCaching, ...allowed };
+	return { status, headers, body: emptyBody };
 }
 
 export function refuseFile(): Reply {
@@ -84,14 +81,13 @@ export function refuseFile(): Reply {
  * Pages of any site may read, with any header. `*` does not include `Authorization` (Fetch Standard, "CORS
  * non-wildcard request-header name").
  */
-const preflightHeaders = {
-	"Access-Control-Allow-Methods": "GET, HEAD",
-	"Access-Control-Allow-Headers": "*, Authorization",
-	"Access-Control-Max-Age": "86400",
-} as const;
-
 export function allowReads(): Reply {
-	const headers = { "Access-Control-Allow-Origin": "*", ...preflightHeaders };
+	const headers = {
+		"Access-Control-Allow-Origin": "*",
+		"Access-Control-Allow-Methods": "GET, HEAD",
+		"Access-Control-Allow-Headers": "*, Authorization",
+		"Access-Control-Max-Age": "86400",
+	};
 	return { status: 204, headers, body: emptyBody };
 }
 
@@ -105,7 +101,13 @@ export function refuse(
 	headers: Record<string, string> = {},
 ): Reply {
 	const wait = retryAfter !== undefined && { "Retry-After": String(retryAfter) };
-	return textReply(status, (lang) => errorsOf(errors, hint, lang), { ...wait, ...headers });
+	const cut = (text: string) =>
+		text.length <= maxErrorLength ? text : `${text.slice(0, maxErrorLength).toWellFormed()}…`;
+	const valueIn = (lang: Lang) => ({
+		errors: textsOf(errors, lang).map(cut),
+		hint: hint && textIn(lang, hint),
+	});
+	return textReply(status, valueIn, { ...wait, ...headers });
 }
 
 export function textReply(
@@ -140,12 +142,4 @@ function prefersFrench(header: string | null): boolean {
 	}
 	const { en, fr } = weights;
 	return fr > en || (fr > 0 && fr === en && text.startsWith("fr"));
-}
-
-function errorsOf(errors: readonly Problem[], hint: Text | undefined, lang: Lang) {
-	return { errors: textsOf(errors, lang).map(cut), hint: hint && textIn(lang, hint) };
-}
-
-function cut(text: string): string {
-	return text.length <= maxErrorLength ? text : `${text.slice(0, maxErrorLength).toWellFormed()}…`;
 }

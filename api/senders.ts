@@ -43,14 +43,10 @@ async function signMessage(secret: string, message: Uint8Array): Promise<string>
 
 /** Never throws. Takes constant time, and compares the encoded texts, since several texts decode alike. */
 export async function verify(secret: string, message: Uint8Array, signature: string): Promise<boolean> {
-	return sameText(await signMessage(secret, message), signature);
-}
-
-function sameText(expected: string, text: string): boolean {
-	let difference = expected.length ^ text.length;
-	for (let index = 0; index < expected.length; index += 1) {
-		difference |= expected.charCodeAt(index) ^ text.charCodeAt(index);
-	}
+	const expected = await signMessage(secret, message);
+	let difference = expected.length ^ signature.length;
+	for (let index = 0; index < expected.length; index += 1)
+		difference |= expected.charCodeAt(index) ^ signature.charCodeAt(index);
 	return difference === 0;
 }
 
@@ -74,13 +70,9 @@ export async function isSignedBy(
 	const message = messageOf(signed);
 	const { secret: previous, until = null } = sender?.previous ?? {};
 	const secrets = [sender?.secret, until === null || now < until ? previous : undefined];
-	const matches = await Promise.all(
-		secrets.map(async (secret) => {
-			const matched = await verify(secret ?? dummySecret, message, signature);
-			return secret !== undefined && matched;
-		}),
-	);
-	return matches.includes(true);
+	const verifyOne = (secret = dummySecret) => verify(secret, message, signature);
+	const matches = await Promise.all(secrets.map(verifyOne));
+	return matches.some((isMatch, at) => isMatch && secrets[at] !== undefined);
 }
 
 /**
@@ -107,64 +99,47 @@ export function parseSenders(text: string, place: string): Senders {
 	return senders;
 }
 
-type Refuse = (rule: string) => never;
+const isText = (value: unknown) => typeof value === "string" && value !== "";
+const isTime = (value: unknown) => typeof value === "string" && parseTimestamp(value) !== null;
+const isLine = (value: unknown) => typeof value === "string" && /^[^\p{C}\u2028\u2029]{1,200}$/u.test(value);
+const isGlobs = (value: unknown) => Array.isArray(value) && value.every((glob) => typeof glob === "string");
+const line = "must be a text of one line, at most 200 characters";
+
+/** Of the optional members. */
+const memberRules = new Map<string, [fits: (value: unknown) => boolean, rule: string]>([
+	["review", [(value) => typeof value === "boolean", "must be true or false"]],
+	["smallkeys", [(value) => value === null || isGlobs(value), "must be a list of globs"]],
+	["previous_key", [isText, "must not be empty"]],
+	["previous_key_until", [isTime, "must be an ISO 8601 time"]],
+	["name", [(value) => isObject(value) || isLine(value), line]],
+	["contact", [isLine, line]],
+]);
 
 function parseSender(id: string, entry: unknown, place: string): Sender {
-	const refuse: Refuse = (rule) => {
+	const refuse = (rule: string): never => {
 		throw new Error(`${place}: sender ${JSON.stringify(id)}: ${rule}`);
 	};
 	if (!isSenderId(id)) refuse("an id must be 1 to 64 of A-Z a-z 0-9 . _ -");
 	const fields = typeof entry === "string" ? { key: entry } : entry;
-	if (typeof fields !== "object" || fields === null) return refuse("must be a secret or an object");
-	const {
-		key,
-		previous_key,
-		previous_key_until,
-		smallkeys = null,
-		review = false,
-		name,
-		contact,
-		...unknown
-	} = fields as Record<string, unknown>;
-	for (const member of Object.keys(unknown)) refuse(`${member} is not a known member`);
-	if (typeof key !== "string" || key === "") return refuse("the secret must not be empty");
-	if (typeof review !== "boolean") return refuse("review must be true or false");
-	const isList = Array.isArray(smallkeys) && smallkeys.every((glob) => typeof glob === "string");
-	if (smallkeys !== null && !isList) refuse("smallkeys must be a list of globs");
-	return {
-		id,
-		secret: key,
-		previous: parsePrevious(previous_key, previous_key_until, refuse),
-		smallkeys: smallkeys as string[] | null,
-		review,
-		name: parseName(name, refuse),
-		contact: parseLine("contact", contact, refuse),
-	};
-}
-
-function parsePrevious(key: unknown, until: unknown, refuse: Refuse): Sender["previous"] {
-	if (key === undefined && until === undefined) return null;
-	if (typeof key !== "string" || key === "") return refuse("previous_key must not be empty");
-	if (until === undefined) return { secret: key, until: null };
-	const time = typeof until === "string" ? parseTimestamp(until) : null;
-	return time === null
-		? refuse("previous_key_until must be an ISO 8601 time")
-		: { secret: key, until: new Date(time) };
-}
-
-function parseName(name: unknown, refuse: Refuse): PublicName | null {
-	if (typeof name !== "object" || name === null) return parseLine("name", name, refuse);
-	const { en, fr, ...unknown } = name as Record<string, unknown>;
-	for (const member of Object.keys(unknown)) refuse(`name must have en and fr only, not ${member}`);
-	const [english, french] = langs.map((lang) => parseLine(`name.${lang}`, { en, fr }[lang], refuse));
-	if (!english || !french) return refuse("name must be a text, or one in en and one in fr");
-	return { en: english, fr: french };
-}
-
-function parseLine(member: string, text: unknown, refuse: Refuse): string | null {
-	if (text === undefined) return null;
-	if (typeof text === "string" && /^[^\p{C}\u2028\u2029]{1,200}$/u.test(text)) return text;
-	return refuse(`${member} must be a text of one line, at most 200 characters`);
+	if (!isObject(fields)) return refuse("must be a secret or an object");
+	const { key, ...members } = fields;
+	for (const [member, value] of Object.entries(members)) {
+		const [fits, rule] = memberRules.get(member) ?? refuse(`${member} is not a known member`);
+		if (!fits(value)) refuse(`${member} ${rule}`);
+	}
+	if (!isText(key)) refuse("the secret must not be empty");
+	const { previous_key, previous_key_until: until, smallkeys = null, review = false, name = null } = members;
+	if (until !== undefined && previous_key === undefined) refuse("previous_key must not be empty");
+	if (isObject(name)) {
+		const { en, fr, ...unknown } = name;
+		for (const member of Object.keys(unknown)) refuse(`name must have en and fr only, not ${member}`);
+		if (!en || !fr) refuse("name must be a text, or one in en and one in fr");
+		for (const lang of langs) if (!isLine(name[lang])) refuse(`name.${lang} ${line}`);
+	}
+	// The rules above have checked the types.
+	const end = typeof until === "string" ? new Date(parseTimestamp(until) as number) : null;
+	const previous = previous_key === undefined ? null : { secret: previous_key, until: end };
+	return { id, secret: key, previous, smallkeys, review, name, contact: members.contact ?? null } as Sender;
 }
 
 /** A name is left out if it contains an email address, or is a sender's id, which is needed for signing. */

@@ -40,8 +40,7 @@ export const serve = createRun("serve", async ({ read, environment, io, extensio
 			file,
 			log: serviceLog.info,
 			allReads: configuration.logReads,
-			measure: (route, status, milliseconds, reason) =>
-				observe({ kind: "answer", route, status, milliseconds, reason }),
+			observe,
 		});
 		const url = await listen(server, configuration, "PORT, HOST", ". Set others; PORT=0 is any free port");
 		io.print(welcome(url, service, configured, configuration));

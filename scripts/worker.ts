@@ -1,8 +1,7 @@
 // The Cloudflare Worker. It answers what is not a static asset (wrangler.jsonc, docs/hosting.md).
 import { logText } from "../api/context.ts";
 import { refuseFile } from "../api/reply.ts";
-import { type Bindings, filesOf } from "../api/worker/bindings.ts";
-import { FragmentWorker } from "../api/worker/worker.ts";
+import { type Bindings, FragmentWorker, filesOf } from "../api/worker/worker.ts";
 import { Catalogue, catalogueRoutes } from "../site/http/catalogue-requests.ts";
 
 /**

@@ -75,7 +75,8 @@ function sharesOf(client: Address): Client {
 	return client.kind() === "ipv4" ? [`${client}`] : [network(64), `${network(48)}/48`];
 }
 
-const hostPattern = /^(?:[A-Za-z0-9._-]{1,255}|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/;
+/** The characters of a name or an address and its port. */
+const hostPattern = /^[\w.:[\]-]{1,261}$/;
 
 export function originOf({ headers, socket }: IncomingMessage, isTrusted: TrustedProxies): string | null {
 	const { host = "", "x-forwarded-proto": scheme } = headers;

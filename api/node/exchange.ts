@@ -6,6 +6,7 @@ import { answer, answerFailure, isWriteMethod, routeOf } from "../app.ts";
 import type { Context } from "../context.ts";
 import { maxJoinedBytes } from "../read.ts";
 import { inLanguageOf, type Reply } from "../reply.ts";
+import type { ServiceEvent } from "../service/extensions.ts";
 import { clientGone, clientOf, createWriter, originOf, type TrustedProxies } from "./address.ts";
 
 export const defaultTimes = {
@@ -22,8 +23,8 @@ export interface NodeOptions {
 	/** Gets each answer that is not a plain read. */
 	log: (answered: Answered) => void;
 	allReads: boolean;
-	/** `route`: its kind, or the action of a write. `ms`: since the request's head. */
-	measure?: ((route: string, status: number, ms: number, reason: string | undefined) => void) | undefined;
+	/** `route`: its kind, or the action of a write. `milliseconds`: since the request's head. */
+	observe?: (event: ServiceEvent) => void;
 	trustedProxies?: TrustedProxies;
 	times?: Partial<typeof defaultTimes>;
 	maxHeldBytes?: number;
@@ -37,7 +38,7 @@ export function hasGone({ socket }: ServerResponse): boolean {
 }
 
 export function createAnswer(options: NodeOptions, times: typeof defaultTimes, isClosing: () => boolean) {
-	const { context, file, log, allReads, measure, trustedProxies = () => false } = options;
+	const { context, file, log, allReads, observe, trustedProxies = () => false } = options;
 	const { settings } = context;
 	const send = createSend(times.readerTimeoutMs, times.readerBytesPerSecond);
 	const write = createWriter(context, times.bodyTimeoutMs, options.maxHeldBytes);
@@ -64,7 +65,8 @@ export function createAnswer(options: NodeOptions, times: typeof defaultTimes, i
 			if (!hasGone(response)) send(response, reply);
 			const { reason, cause } = made;
 			const name = "action" in route ? route.action : route.kind === "other" ? route.route.name : route.kind;
-			measure?.(name, reply.status, performance.now() - startMs, reason);
+			const milliseconds = performance.now() - startMs;
+			observe?.({ kind: "answer", route: name, status: reply.status, milliseconds, reason });
 			if (!isNoted) return;
 			const { address } = client();
 			const note = () => {

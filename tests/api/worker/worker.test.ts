@@ -1,5 +1,5 @@
 import * as assert from "uvu/assert";
-import type { Bindings } from "../../../api/worker/bindings.ts";
+import type { Bindings } from "../../../api/worker/worker.ts";
 import { createSiteWorker } from "../../../scripts/worker.ts";
 import type { Entry } from "../../../site/data/entries.ts";
 import { manual } from "../../helpers/handlers.ts";

@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
-import { makeContext } from "../../../api/worker/bindings.ts";
+import { makeContext, readSettings } from "../../../api/worker/worker.ts";
 import { deploymentEnvironment, readSecretFiles } from "../../../extensions/hosting/commands/deploy.ts";
 import { runScript, warns } from "../../helpers/process.ts";
 import { folderSuite } from "../../helpers/world.ts";
@@ -39,7 +39,7 @@ test("senders too large for one secret are split, and the worker joins them agai
 	assert.ok(secrets.size > 4, `${secrets.size} parts`);
 	for (const [name, text] of secrets) assert.ok(Buffer.byteLength(text) <= 5_000, name);
 	const read = (bindings: object) =>
-		makeContext({ ...bindings }, { error: () => undefined }).settings.senders;
+		makeContext({ ...bindings }, readSettings({ ...bindings }), { error: () => undefined }).settings.senders;
 	const whole = read({ SENDERS: JSON.stringify(senders) });
 	assert.is(whole.size, 200);
 	assert.equal([...read(Object.fromEntries(secrets))], [...whole]);
