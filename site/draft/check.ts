@@ -1,5 +1,4 @@
 import { html, type TemplateResult } from "lit-html";
-import { sign } from "../../api/senders.ts";
 import { parseRegistration, type Registration, warningsOf } from "../../registry/registration.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { layerFacts } from "../../registry/targets/facts.ts";
@@ -7,39 +6,9 @@ import { renderAt } from "../../registry/targets/table.ts";
 import { type Problem, textIn } from "../../registry/texts.ts";
 import { type Drawable, drawableOf, drawnTargets } from "../map/drawable.ts";
 import { type Content, copyBox } from "../page/dom.ts";
-import { lang, now, pageTexts, settings } from "../page/page.ts";
+import { lang, pageTexts, settings } from "../page/page.ts";
 import { draftTexts } from "../text/drafts.ts";
 import { translator } from "../text/translate.ts";
-
-export async function sendSigned(address: URL, sender: string, secret: string, body: string) {
-	const timestamp = now().toISOString();
-	const signed = { path: address.pathname, sender, timestamp, body: new TextEncoder().encode(body) };
-	const response = await fetch(address, {
-		method: "PUT",
-		body,
-		headers: {
-			Authorization: await sign(secret, signed),
-			TimeStamp: timestamp,
-			Sender: sender,
-			"Content-Type": "application/json",
-			// That of the page may differ from the browser's.
-			"Accept-Language": lang,
-		},
-		credentials: "omit",
-	});
-	const answer = ((await response.json().catch(() => null)) ?? {}) as Record<string, unknown>;
-	// A proxy may answer in place of the service.
-	const problemsOf = (value: unknown): PlacedProblem[] =>
-		(Array.isArray(value) ? value : []).map((text) => ({ pointer: "", text: String(text) }));
-	return {
-		// A receipt has a member `status`, too: the address of the layer's status.
-		status: response.status,
-		errors: problemsOf(answer.errors),
-		warnings: problemsOf(answer.warnings),
-		/** Whether a reviewer has to approve the registration first. */
-		isReviewed: answer.branch !== undefined || answer.pull_request !== undefined,
-	};
-}
 
 export type PlacedProblem = ReturnType<typeof placedProblem>;
 

@@ -1,10 +1,11 @@
 import { html, type TemplateResult } from "lit-html";
+import { sign } from "../../api/senders.ts";
 import type { Draft } from "../../registry/draft.ts";
 import { layerPath } from "../../registry/smallkey.ts";
 import { type Content, field } from "../page/dom.ts";
-import { currentState, refresh, root, settings, stateLink } from "../page/page.ts";
+import { currentState, lang, now, refresh, root, settings, stateLink } from "../page/page.ts";
 import { renewCatalogue } from "../search/loaded-catalogue.ts";
-import { problemList, sendSigned, t } from "./check.ts";
+import { type PlacedProblem, problemList, t } from "./check.ts";
 
 const maxAddressLength = 7_500;
 
@@ -31,7 +32,7 @@ export function createRegisterPanel() {
 	async function send(event: Event, { smallkey, text }: Draft): Promise<void> {
 		event.preventDefault();
 		const textOf = (id: string) => (document.getElementById(id) as HTMLInputElement).value;
-		answer = t("sending");
+		answer = t("asking-service");
 		refresh();
 		const address = new URL(`register/${smallkey}`, root);
 		answer = await sendSigned(address, textOf("sender").trim(), textOf("secret"), text).then(
@@ -72,4 +73,34 @@ function answerContent(
 	return html`<p class="good">${t("accepted", status)}</p>
 		<p>${next}</p>
 		${warnings.length > 0 ? html`<p>${t("worth-knowing")}</p>` : ""}${problemList(warnings)}`;
+}
+
+async function sendSigned(address: URL, sender: string, secret: string, body: string) {
+	const timestamp = now().toISOString();
+	const signed = { path: address.pathname, sender, timestamp, body: new TextEncoder().encode(body) };
+	const response = await fetch(address, {
+		method: "PUT",
+		body,
+		headers: {
+			Authorization: await sign(secret, signed),
+			TimeStamp: timestamp,
+			Sender: sender,
+			"Content-Type": "application/json",
+			// That of the page may differ from the browser's.
+			"Accept-Language": lang,
+		},
+		credentials: "omit",
+	});
+	const answer = ((await response.json().catch(() => null)) ?? {}) as Record<string, unknown>;
+	// A proxy may answer in place of the service.
+	const problemsOf = (value: unknown): PlacedProblem[] =>
+		(Array.isArray(value) ? value : []).map((text) => ({ pointer: "", text: String(text) }));
+	return {
+		// A receipt has a member `status`, too: the address of the layer's status.
+		status: response.status,
+		errors: problemsOf(answer.errors),
+		warnings: problemsOf(answer.warnings),
+		/** Whether a reviewer has to approve the registration first. */
+		isReviewed: answer.branch !== undefined || answer.pull_request !== undefined,
+	};
 }

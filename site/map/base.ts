@@ -26,7 +26,6 @@ export function openBaseMap(target: HTMLElement, signal: AbortSignal) {
 		projection,
 		// Some layers are drawn only at scales that the official grid does not have.
 		resolutions: settings.mapWkid === 3978 ? [...resolutions, 0.8, 0.4, 0.2, 0.1] : undefined,
-		constrainResolution: false,
 		showFullExtent: true,
 		enableRotation: false,
 		center: [0, 0],

@@ -9,24 +9,30 @@ const nad83 = "+ellps=GRS80 +towgs84=0,0,0 +no_defs";
 const webMercator =
 	"merc +a=6378137 +b=6378137 +lat_ts=0 +lon_0=0 +x_0=0 +y_0=0 +k=1 +units=m +nadgrids=@null +no_defs";
 
+/** With two standard parallels. */
+function conic(name: "lcc" | "aea", [lat1, lat2, lat0, lon0]: number[], x = 0, y = 0): string {
+	return `${name} +lat_1=${lat1} +lat_2=${lat2} +lat_0=${lat0} +lon_0=${lon0} +x_0=${x} +y_0=${y} +units=m ${nad83}`;
+}
+
+function albertaMercator(x: number): string {
+	return `tmerc +lat_0=0 +lon_0=-115 +k=0.9992 +y_0=0 +x_0=${x} +units=m ${nad83}`;
+}
+
 /** Well-known ids (EPSG registry; Esri's above 100,000) of a projection of proj4. */
 const projections: [projection: string, ...wkids: number[]][] = [
 	["longlat +datum=WGS84 +no_defs", 4326],
 	[`longlat ${nad83}`, 4269, 4617],
 	[webMercator, 3857, 102100, 102113, 900913],
-	[`lcc +lat_1=49 +lat_2=77 +lat_0=49 +lon_0=-95 +x_0=0 +y_0=0 +units=m ${nad83}`, 3978, 3979],
-	[
-		`lcc +lat_1=49 +lat_2=77 +lat_0=63.390675 +lon_0=-91.8666666666667 +x_0=6200000 +y_0=3000000 +units=m ${nad83}`,
-		...[3347, 3348],
-	],
-	[`lcc +lat_1=44.5 +lat_2=53.5 +lat_0=0 +lon_0=-85 +x_0=930000 +y_0=6430000 +units=m ${nad83}`, 3161, 3162],
-	[`aea +lat_1=50 +lat_2=58.5 +lat_0=45 +lon_0=-126 +x_0=1000000 +y_0=0 +units=m ${nad83}`, 3005, 3153],
-	[`tmerc +lat_0=0 +lon_0=-115 +k=0.9992 +y_0=0 +x_0=500000 +units=m ${nad83}`, 3400],
-	[`tmerc +lat_0=0 +lon_0=-115 +k=0.9992 +y_0=0 +x_0=0 +units=m ${nad83}`, 3401],
-	[`lcc +lat_1=60 +lat_2=46 +lat_0=44 +lon_0=-68.5 +x_0=0 +y_0=0 +units=m ${nad83}`, 32198],
-	[`aea +lat_1=29.5 +lat_2=45.5 +lat_0=23 +lon_0=-96 +x_0=0 +y_0=0 +units=m ${nad83}`, 5070],
-	[`aea +lat_1=50 +lat_2=70 +lat_0=40 +lon_0=-96 +x_0=0 +y_0=0 +units=m ${nad83}`, 102001],
-	[`lcc +lat_1=50 +lat_2=70 +lat_0=40 +lon_0=-96 +x_0=0 +y_0=0 +units=m ${nad83}`, 102002],
+	[conic("lcc", [49, 77, 49, -95]), 3978, 3979],
+	[conic("lcc", [49, 77, 63.390675, -91.8666666666667], 6200000, 3000000), 3347, 3348],
+	[conic("lcc", [44.5, 53.5, 0, -85], 930000, 6430000), 3161, 3162],
+	[conic("aea", [50, 58.5, 45, -126], 1000000), 3005, 3153],
+	[albertaMercator(500000), 3400],
+	[albertaMercator(0), 3401],
+	[conic("lcc", [60, 46, 44, -68.5]), 32198],
+	[conic("aea", [29.5, 45.5, 23, -96]), 5070],
+	[conic("aea", [50, 70, 40, -96]), 102001],
+	[conic("lcc", [50, 70, 40, -96]), 102002],
 ];
 
 const definitions = new Map(

@@ -37,7 +37,6 @@ export const draftTexts = textsByLang({
 	"sender-id": ["Sender id", "Identifiant de l’expéditeur"],
 	secret: ["Secret", "Secret"],
 	"sign-and-send": ["Sign and send", "Signer et envoyer"],
-	sending: ["Sending…", "Envoi en cours…"],
 	accepted: ["Accepted ({0}).", "Acceptée ({0})."],
 	"needs-review": [
 		"A reviewer must approve it before it is served.",

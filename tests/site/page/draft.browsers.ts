@@ -23,7 +23,7 @@ async function fillForm(page: Page, address: string): Promise<void> {
 	await openAll(page);
 	await page.getByLabel("Smallkey").fill("a+b=1");
 	for (const lang of ["English", "French"]) {
-		await page.getByLabel(`Address (${lang})`).fill(address);
+		await page.getByLabel(`Address of the service (${lang})`).fill(address);
 		await page.getByLabel(`Layer in the service (${lang})`).fill("l");
 		await page.getByLabel(`Title (${lang})`).fill(`Title in ${lang}`);
 	}
