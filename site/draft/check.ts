@@ -5,8 +5,7 @@ import { layerFacts } from "../../registry/targets/facts.ts";
 import { renderAt } from "../../registry/targets/table.ts";
 import { type Problem, textIn } from "../../registry/texts.ts";
 import { type Drawable, drawableOf, drawnTargets } from "../map/drawable.ts";
-import { type Content, copyBox } from "../page/dom.ts";
-import { lang, pageTexts, settings } from "../page/page.ts";
+import { type Content, copyBox, lang, pageTexts, settings } from "../page/page.ts";
 import { draftTexts } from "../text/drafts.ts";
 import { translator } from "../text/translate.ts";
 

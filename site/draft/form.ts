@@ -2,7 +2,7 @@ import { html } from "lit-html";
 import { live } from "lit-html/directives/live.js";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { isObject, tryJson } from "../../registry/untrusted-text.ts";
-import { field, textIn } from "../page/dom.ts";
+import { field, textIn } from "../page/page.ts";
 import { type PlacedProblem, t } from "./check.ts";
 
 /** A member of a language → its text. */

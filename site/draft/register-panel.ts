@@ -2,8 +2,7 @@ import { html, type TemplateResult } from "lit-html";
 import { sign } from "../../api/senders.ts";
 import type { Draft } from "../../registry/draft.ts";
 import { layerPath } from "../../registry/smallkey.ts";
-import { type Content, field } from "../page/dom.ts";
-import { currentState, lang, now, refresh, root, settings, stateLink } from "../page/page.ts";
+import { type Content, currentState, field, lang, refresh, root, settings, stateLink } from "../page/page.ts";
 import { renewCatalogue } from "../search/loaded-catalogue.ts";
 import { type PlacedProblem, problemList, t } from "./check.ts";
 
@@ -76,7 +75,7 @@ function answerContent(
 }
 
 async function sendSigned(address: URL, sender: string, secret: string, body: string) {
-	const timestamp = now().toISOString();
+	const timestamp = new Date().toISOString();
 	const signed = { path: address.pathname, sender, timestamp, body: new TextEncoder().encode(body) };
 	const response = await fetch(address, {
 		method: "PUT",

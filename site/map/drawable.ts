@@ -10,8 +10,7 @@ type Kind = "wms" | "features" | "dynamic" | "image" | "tiles" | "none";
 
 /**
  * A text is empty if the fragment does not have it. `extent` is in the map's spatial reference, and null if it
- * is unknown. Scales are denominators: `minScale` is the larger one, and 0 is no limit. `infoType` is the media
- * type for GetFeatureInfo; empty if viewers do not request information.
+ * is unknown. Scales are denominators: `minScale` is the larger one, and 0 is no limit.
  */
 export type Drawable = ReturnType<typeof fromNode>;
 
@@ -28,10 +27,6 @@ interface Node {
 	url?: string;
 	layerName?: string;
 	layerEntries?: { index?: number; id?: string }[];
-	featureInfo?: { mimeType?: string };
-	featureInfoMimeType?: string;
-	nameField?: string;
-	aliasMap?: Record<string, string>;
 	symbology?: Symbology | null;
 	layerExtent?: { xmin: number; ymin: number; xmax: number; ymax: number };
 	minScale?: number;
@@ -86,10 +81,9 @@ const kinds: ReadonlyMap<unknown, Kind> = new Map([
 ]);
 
 function fromNode(node: Node, kind: Kind) {
-	const { url = "", symbology = null, nameField = "", minScale = 0, maxScale = 0 } = node;
-	const { metadataUrl = "", catalogueUrl = "", aliasMap: aliases = {} } = node;
+	const { url = "", symbology = null, minScale = 0, maxScale = 0 } = node;
+	const { metadataUrl = "", catalogueUrl = "" } = node;
 	const layerEntries: Node["layerEntries"] = node.layerEntries ?? [{ id: node.layerName }];
-	const { mimeType = node.featureInfoMimeType ?? "" } = node.featureInfo ?? {};
 	const { xmin = 0, ymin = 0, xmax = 0, ymax = 0 } = node.layerExtent ?? {};
 	const box: Box = [xmin, ymin, xmax, ymax];
 	// Without harvested symbols, a map service draws the layer with its own.
@@ -102,13 +96,10 @@ function fromNode(node: Node, kind: Kind) {
 		title: node.displayName ?? node.name ?? "",
 		url: match ? service : url,
 		entries: match ? [Number(layer)] : entries,
-		nameField,
-		aliases,
 		symbology,
 		extent: xmin < xmax && ymin < ymax ? box : null,
 		minScale,
 		maxScale,
-		infoType: mimeType.replace(/;.*/, ""),
 		metadataUrl,
 		catalogueUrl,
 	};

@@ -3,32 +3,24 @@ import { keyed } from "lit-html/directives/keyed.js";
 import Collection from "ol/Collection.js";
 import LayerGroup from "ol/layer/Group.js";
 import type { CauseCode } from "../../registry/health.ts";
-import type { Content } from "../page/dom.ts";
-import { plural, settings, t } from "../page/page.ts";
+import { type Content, plural, settings, t } from "../page/page.ts";
 import { type PictureFacts, pixelMetres } from "../service/requests.ts";
 import { canadaBox, mapFrame, openBaseMap, registerProjections } from "./base.ts";
 import { type Drawable, drawnScale } from "./drawable.ts";
-import { featureInfo, legendPicture, pictureInfo, pictureLayer } from "./pictures.ts";
+import { legendPicture, pictureLayer } from "./pictures.ts";
 import { blockedReason, orFailure, ServiceFailed, timeoutMs } from "./service-request.ts";
 
 const nothingYet = { status: "", isBad: false, help: "" as Content, legend: "" as Content };
 
 /**
  * @param place must be in the page already
- * @param answer element for the answer to a click
  * @param signal closes the map
  */
-export async function drawLayer(
-	place: HTMLElement,
-	answer: HTMLElement,
-	drawable: Drawable,
-	signal: AbortSignal,
-): Promise<void> {
+export async function drawLayer(place: HTMLElement, drawable: Drawable, signal: AbortSignal): Promise<void> {
 	const { kind, url, symbology } = drawable;
 	const group = new LayerGroup();
 	let texts = nothingYet;
 	let timer: ReturnType<typeof setTimeout> | undefined;
-	let ask: (coordinate: number[], pixel: number[]) => Promise<Content> | Content | null = () => null;
 
 	show({});
 	const target = place.querySelector(".map") as HTMLElement;
@@ -40,12 +32,6 @@ export async function drawLayer(
 	if (blocked) return setStatus(blocked.message, blocked.code);
 	if (kind === "features") await drawFeatures();
 	else drawPictures(settings.mapWkid);
-	base.map.on("click", ({ coordinate, pixel }) => void showAnswer(coordinate, pixel));
-	target.addEventListener("keydown", ({ key }) => {
-		const middle = base.map.getSize()?.map((side) => side / 2);
-		const centre = base.view.getCenter();
-		if (key === "Enter" && centre && middle) void showAnswer(centre, middle);
-	});
 
 	function show(changes: Partial<typeof nothingYet>): void {
 		if (signal.aborted) return;
@@ -97,7 +83,6 @@ export async function drawLayer(
 			clearTimeout(timer);
 			setStatus(drawn.filter(Boolean).join(" "));
 		});
-		if (kind === "wms") ask = (coordinate) => pictureInfo(pictures, drawable, coordinate, base.view);
 		group.setLayers(new Collection([pictures]));
 		show({ legend: legendPicture(pictures, drawable) });
 	}
@@ -153,14 +138,6 @@ export async function drawLayer(
 			if (length === 0) return setStatus(t("nothing-in-view"));
 			setStatus(hasMore ? t("some-features-drawn", length) : plural(length, "features-drawn"));
 		};
-		ask = (_coordinate, pixel) => {
-			const options = { hitTolerance: 5, layerFilter: (candidate: object) => candidate === layer };
-			const features = base.map.getFeaturesAtPixel(pixel, options);
-			return featureInfo(
-				drawable,
-				features.map((feature) => feature.get("attributes")),
-			);
-		};
 		group.setLayers(new Collection([layer]));
 		if (symbology) show({ legend: legendOf(symbology) });
 		// The map may have stopped moving before the code for features was loaded, or may stop after its view
@@ -169,17 +146,5 @@ export async function drawLayer(
 			if (String(base.shown()) !== requested) void drawView();
 		});
 		await drawView();
-	}
-
-	async function showAnswer(coordinate: number[], pixel: number[]): Promise<void> {
-		const showBox = (content: Content) => {
-			const box = html`<section class="infobox" aria-label=${t("what-is-here")}>
-				<h3>${t("what-is-here")}</h3><div role="status">${content}</div>
-			</section>`;
-			if (!signal.aborted) render(box, answer);
-		};
-		const content = ask(coordinate, pixel);
-		if (content instanceof Promise) showBox(t("asking-service"));
-		if (content !== null) showBox(await content);
 	}
 }

@@ -1,4 +1,4 @@
-import { html, type TemplateResult } from "lit-html";
+import { html } from "lit-html";
 import ImageLayer from "ol/layer/Image.js";
 import TileLayer from "ol/layer/Tile.js";
 import Projection from "ol/proj/Projection.js";
@@ -7,13 +7,9 @@ import ImageArcGISRest from "ol/source/ImageArcGISRest.js";
 import ImageWMS from "ol/source/ImageWMS.js";
 import XYZ from "ol/source/XYZ.js";
 import TileGrid from "ol/tilegrid/TileGrid.js";
-import type View from "ol/View.js";
-import { tryJson } from "../../registry/untrusted-text.ts";
-import { breakable, type Content, outside } from "../page/dom.ts";
-import { t } from "../page/page.ts";
+import { type Content, t } from "../page/page.ts";
 import { type PictureFacts, pictureRequest } from "../service/requests.ts";
 import type { Drawable } from "./drawable.ts";
-import { askBytes, orFailure, ServiceFailed } from "./service-request.ts";
 
 export function tileLayer(url: string): TileLayer<XYZ> {
 	const source = new XYZ({
@@ -80,56 +76,4 @@ export function legendPicture(pictures: Pictures, { entries }: Drawable): Conten
 		(currentTarget as Element).parentElement?.removeAttribute("hidden");
 	return html`<div hidden><h3>${t("legend")}</h3>
 		<img class="picture" alt=${t("legend")} referrerpolicy="no-referrer" src=${address} @load=${show}></div>`;
-}
-
-const maxText = 20_000;
-
-const maxShown = 10;
-
-/**
- * GetFeatureInfo, as the viewer's parser would show it. HTML is shown in a sandboxed frame without scripts,
- * forms and this page's origin.
- */
-export async function pictureInfo(
-	pictures: Pictures,
-	{ entries, infoType }: Drawable,
-	coordinate: number[],
-	view: View,
-): Promise<Content> {
-	const source = pictures.getSource();
-	if (!(source instanceof ImageWMS) || infoType === "") return t("no-info-type");
-	const parameters = { INFO_FORMAT: infoType, QUERY_LAYERS: entries.join(","), FEATURE_COUNT: maxShown };
-	const resolution = view.getResolution() ?? 1;
-	const address = source.getFeatureInfoUrl(coordinate, resolution, view.getProjection(), parameters) ?? "";
-	const name = t("service-answer");
-	if (infoType === "text/html")
-		return html`<iframe sandbox="" referrerpolicy="no-referrer" title=${name} src=${address}></iframe>`;
-	const answer = await orFailure(askBytes(address));
-	if (answer instanceof ServiceFailed) return html`<p class="bad">${answer.message}</p>`;
-	const text = new TextDecoder().decode(answer.bytes);
-	if (text.trim() === "") return html`<p>${t("nothing-here")}</p>`;
-	const value = infoType === "application/json" ? tryJson(text) : null;
-	const shown = value === null ? text : JSON.stringify(value, null, 2);
-	return html`<pre tabindex="0" role="region" aria-label=${name}>${shown.slice(0, maxText)}</pre>`;
-}
-
-export function featureInfo(
-	{ nameField, aliases }: Drawable,
-	features: Record<string, unknown>[],
-): TemplateResult {
-	if (features.length === 0) return html`<p>${t("nothing-here")}</p>`;
-	const shown = features.slice(0, maxShown).map((attributes) => {
-		const members = Object.entries(attributes);
-		return html`<section>
-			<h4>${String(attributes[nameField] ?? "") || t("service-answer")}</h4>
-			<dl>${members.map(([name, value]) => html`<dt>${aliases[name] ?? name}</dt><dd>${shownValue(value)}</dd>`)}</dl>
-		</section>`;
-	});
-	return html`<div>${shown}</div>`;
-}
-
-function shownValue(value: unknown): Content {
-	if (value === null || value === undefined) return "–";
-	const text = String(value);
-	return /^https?:\/\/\S+$/.test(text) ? outside(text, text) : breakable(text.slice(0, maxText));
 }

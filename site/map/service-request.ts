@@ -1,8 +1,7 @@
 import { isBlockedOn } from "../../registry/addresses.ts";
 import type { CauseCode } from "../../registry/health.ts";
 import { shortened } from "../../registry/untrusted-text.ts";
-import { webAddress } from "../page/dom.ts";
-import { t } from "../page/page.ts";
+import { t, webAddress } from "../page/page.ts";
 import { readDocument } from "../service/arcgis.ts";
 
 export const timeoutMs = 10_000;

@@ -3,8 +3,7 @@ import { type Lang, otherLang } from "../../registry/smallkey.ts";
 import type { TargetName } from "../../registry/targets/facts.ts";
 import { type Drawable, drawableOf, drawnTargets } from "../map/drawable.ts";
 import { fragmentPath } from "../static/addresses.ts";
-import { part, warning } from "./dom.ts";
-import { lang, readFile, settings, t } from "./page.ts";
+import { lang, part, readFile, settings, t, warning } from "./page.ts";
 
 export type Drawables = Readonly<Record<Lang, Drawable | null>>;
 
@@ -26,21 +25,17 @@ export async function readDrawables(
 
 export type MapPanel = ReturnType<typeof mapPanel>;
 
-/**
- * Of the service in the page's language, or else in the other. Call `open` once the element is in the page.
- * @param answer element for the answers to clicks; below the map without one
- */
-export function mapPanel(drawables: Drawables, answer?: HTMLElement) {
+/** Of the service in the page's language, or else in the other. Call `open` once the element is in the page. */
+export function mapPanel(drawables: Drawables) {
 	const drawable = drawables[lang] ?? drawables[otherLang[lang]];
 	const place = part("mapplace");
-	const answerPlace = answer ?? part("info");
 	const closing = new AbortController();
 	const { signal } = closing;
 	const open = async () => {
 		if (!drawable) return render(html`<p class="warning">${t("fragments-unread")}</p>`, place);
 		try {
 			const { drawLayer } = await import("../map/layer-map.ts");
-			if (!signal.aborted) await drawLayer(place, answerPlace, drawable, signal);
+			if (!signal.aborted) await drawLayer(place, drawable, signal);
 		} catch (error) {
 			console.error(error);
 			if (signal.aborted) return;
@@ -48,6 +43,6 @@ export function mapPanel(drawables: Drawables, answer?: HTMLElement) {
 			render(warning(t("map-failed")), place);
 		}
 	};
-	const element = part("mappanel", [html`<h2>${t("map")}</h2>`, place, ...(answer ? [] : [answerPlace])]);
+	const element = part("mappanel", [html`<h2>${t("map")}</h2>`, place]);
 	return { element, open: () => void open(), close: () => closing.abort() };
 }

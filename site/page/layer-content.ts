@@ -45,7 +45,7 @@ ${second && html`<p class="second" lang="${other}">${second}</p>`}
 ${description && html`<p class="description">${description}</p>`}</header>
 <div class="layerbody">
 <div class="mappanel">${withoutScript}</div>
-<div class="aside"><div class="info"></div>
+<div class="aside">
 <section><h2>${t("about-layer")}</h2>
 ${layerFacts(entry, context)}</section></div>
 ${snippets(entry, context)}</div>
@@ -58,7 +58,6 @@ export function embedArticle(entry: Entry, { lang, root }: LayerContext, without
 	return html`<article class="layer">
 <h1><a href="${page}" target="_blank" rel="noopener">${titleOf(entry, lang)}</a></h1>
 <div class="mappanel">${withoutScript}</div>
-<div class="info"></div>
 </article>`;
 }
 

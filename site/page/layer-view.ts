@@ -2,15 +2,16 @@ import { html, render } from "lit-html";
 import type { Entry } from "../data/entries.ts";
 import { catalogue, problemOf } from "../search/loaded-catalogue.ts";
 import { titleOf } from "../search/select.ts";
-import { copyButton, part } from "./dom.ts";
 import { type Drawables, mapPanel, readDrawables } from "./drawables.ts";
 import { embedArticle, factRows, layerArticle, outsideLink } from "./layer-content.ts";
 import {
 	addressOfState,
+	copyButton,
 	currentState,
 	givenEntry,
 	isEmbed,
 	lang,
+	part,
 	problemBox,
 	refresh,
 	root,
@@ -56,7 +57,7 @@ export async function openLayerView(smallkey: string, signal: AbortSignal): Prom
 	}
 	void reading.then((drawables) => {
 		if (signal.aborted) return;
-		const map = mapPanel(drawables, article.querySelector(".info") ?? undefined);
+		const map = mapPanel(drawables);
 		article.querySelector(".mappanel")?.replaceWith(map.element);
 		signal.addEventListener("abort", map.close);
 		map.open();

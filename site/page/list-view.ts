@@ -3,8 +3,22 @@ import { live } from "lit-html/directives/live.js";
 import { catalogue, renewCatalogue } from "../search/loaded-catalogue.ts";
 import type { Chosen } from "../search/select.ts";
 import { filters, firstShown, maxText, moreShown, type State, writeState } from "./address.ts";
-import { type Content, debounce, field, select, textIn } from "./dom.ts";
-import { currentState, go, plural, refresh, siteName, stateText, t, typeText, type View } from "./page.ts";
+import {
+	type Content,
+	currentState,
+	debounce,
+	field,
+	go,
+	plural,
+	refresh,
+	select,
+	siteName,
+	stateText,
+	t,
+	textIn,
+	typeText,
+	type View,
+} from "./page.ts";
 import { type Results, results } from "./results.ts";
 
 /** Pause in typing before a search, and time between updates while layers are loading. */

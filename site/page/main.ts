@@ -2,9 +2,19 @@ import { render } from "lit-html";
 import { keyed } from "lit-html/directives/keyed.js";
 import { otherLang } from "../../registry/smallkey.ts";
 import { readState, type State } from "./address.ts";
-import { warning } from "./dom.ts";
 import { openListView } from "./list-view.ts";
-import { addressOfState, currentState, go, isEmbed, lang, root, siteName, t, type View } from "./page.ts";
+import {
+	addressOfState,
+	currentState,
+	go,
+	isEmbed,
+	lang,
+	root,
+	siteName,
+	t,
+	type View,
+	warning,
+} from "./page.ts";
 
 const main = document.querySelector("main") as HTMLElement;
 const menu = document.querySelectorAll<HTMLAnchorElement>("a[data-page]");

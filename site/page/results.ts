@@ -7,8 +7,8 @@ import { catalogue } from "../search/loaded-catalogue.ts";
 import { hostsOf, type Sort, senderOf, sorts, titleOf } from "../search/select.ts";
 import { fold, maxWordLength, stem } from "../search/words.ts";
 import { firstShown, type State } from "./address.ts";
-import { type Content, select } from "./dom.ts";
 import {
+	type Content,
 	currentState,
 	dayText,
 	go,
@@ -16,6 +16,7 @@ import {
 	layers,
 	problemBox,
 	root,
+	select,
 	stateLink,
 	stateText,
 	t,

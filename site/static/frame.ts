@@ -5,7 +5,7 @@ import { feedPath, listFolders } from "./addresses.ts";
 import { type Assets, Html, html, type PageData, type PageSettings, type Part, scriptData } from "./html.ts";
 
 /**
- * Scripts and styles of the site only, none inline; images, requests and frames from any map service.
+ * Scripts and styles of the site only, none inline; images and requests from any map service.
  * @param isSecure https only; otherwise services over http are allowed, too
  */
 export function contentPolicy(isSecure: boolean): string {
@@ -16,7 +16,6 @@ export function contentPolicy(isSecure: boolean): string {
 		"style-src 'self'",
 		`img-src 'self' data: blob: ${services}`,
 		`connect-src 'self' ${services}`,
-		`frame-src ${services}`,
 		"base-uri 'none'",
 		"form-action 'none'",
 	].join("; ");

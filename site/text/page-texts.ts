@@ -107,8 +107,8 @@ export const pageTexts = textsByLang({
 		"Les visualiseurs ne peuvent pas lire cette couche.",
 	],
 	"map-of": [
-		"Map of {0}. Arrow keys move it, plus and minus zoom, Enter asks what is in its middle.",
-		"Carte de {0}. Les flèches la déplacent, plus et moins changent l’échelle, Entrée affiche ce qui se trouve au centre.",
+		"Map of {0}. Arrow keys move it, plus and minus zoom.",
+		"Carte de {0}. Les flèches la déplacent, plus et moins changent l’échelle.",
 	],
 	drawing: ["Drawing…", "Dessin en cours…"],
 	drawn: ["Drawn.", "Dessinée."],
@@ -141,13 +141,6 @@ export const pageTexts = textsByLang({
 	"zoom-to-drawn": ["Zoom to where it is drawn", "Aller à l’échelle où elle est dessinée"],
 	legend: ["Legend", "Légende"],
 	others: ["Others", "Autres"],
-	"what-is-here": ["What is here", "À cet endroit"],
-	"nothing-here": ["There is nothing here.", "Il n’y a rien à cet endroit."],
-	"no-info-type": [
-		"The registration names no type of information, so viewers do not query this layer.",
-		"L’inscription ne précise aucun type d’information : les visualiseurs n’interrogent pas cette couche.",
-	],
-	"service-answer": ["The service’s answer", "La réponse du service"],
 	"service-slow": ["{0} did not answer within 10 seconds.", "{0} n’a pas répondu en 10 secondes."],
 	"service-unreachable": [
 		"{0} could not be reached from this page: it is down, or does not allow pages of other sites to read its answers.",

@@ -25,8 +25,7 @@ test("a layer is drawn as its most detailed fragment says, with the addresses of
 });
 
 test("of a fragment in another shape there is nothing to draw", () => {
-	const nodes = [{ layerEntries: 5 }, { featureInfo: { mimeType: 5 } }];
-	const layers = [5, null, { wms: 5 }, { feature: {} }, ...nodes.map((node) => ({ feature: [node] }))];
+	const layers = [5, null, { wms: 5 }, { feature: {} }, { feature: [{ layerEntries: 5 }] }];
 	for (const text of ["", "{", "null", "5", "{}", ...layers.map((of) => JSON.stringify({ layers: of }))])
 		for (const target of ["v0.9", "v2"] as const) assert.is(drawableOf([{ target, text }]), null, text);
 });

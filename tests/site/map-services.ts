@@ -42,7 +42,6 @@ export function sendText(text: string, type: string, status = 200): Route {
 export interface WmsAnswers {
 	/** The colour at a place of the map; null: transparent. */
 	colourOf?: (x: number, y: number) => Colour | null;
-	info?: string;
 	/** An exception report instead of every picture; a text is sent where its reference is not this. */
 	onlyReference?: string;
 	exception?: string;
@@ -50,19 +49,13 @@ export interface WmsAnswers {
 
 /** A Web Map Service that paints by the coordinates of the map, so that a test sees whether pictures lie right. */
 export function serveWms(peer: Peer, path: string, answers: WmsAnswers = {}): void {
-	const {
-		colourOf = (x: number) => (x < 0 ? red : blue),
-		info = "what is here",
-		exception,
-		onlyReference,
-	} = answers;
+	const { colourOf = (x: number) => (x < 0 ? red : blue), exception, onlyReference } = answers;
 	const report = (text: string) =>
 		`<?xml version="1.0"?><ServiceExceptionReport version="1.3.0"><ServiceException code="x"><![CDATA[${text}]]></ServiceException></ServiceExceptionReport>`;
 	peer.on(path, (request, response) => {
 		const query = queryOf(request);
 		if (exception !== undefined) return send(response, "text/xml", report(exception));
 		const operation = query.get("request");
-		if (operation === "GetFeatureInfo") return send(response, query.get("info_format") ?? "text/plain", info);
 		if (operation === "GetCapabilities" && onlyReference !== undefined)
 			return send(
 				response,

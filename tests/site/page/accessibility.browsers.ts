@@ -10,7 +10,7 @@ import { featureLayer, SiteWorld, wmsLayer } from "../site-world.ts";
 
 const test = pageSuite("for people", async (use) => {
 	const maps = use(await Peer.open());
-	serveWms(maps, "/wms", { info: "x" });
+	serveWms(maps, "/wms");
 	serveFeatures(maps, "/MapServer/0", [
 		{ attributes: { NAME: "one", KIND: 1 }, geometry: { x: 0, y: 1_000_000 } },
 	]);
@@ -22,8 +22,7 @@ const test = pageSuite("for people", async (use) => {
 		],
 	});
 	const titles: [string, string] = ["Rivers", "Rivières"];
-	const text = { feature_info_type: "text/plain" };
-	const rivers = wmsLayer("rivers", `${maps.origin}/wms`, titles, { sender: "Rivers Canada" }, text);
+	const rivers = wmsLayer("rivers", `${maps.origin}/wms`, titles, { sender: "Rivers Canada" });
 	const many = Array.from({ length: 250 }, (_, at) => ({ smallkey: `k${at}`, kind: "removed" as const }));
 	const world = await SiteWorld.open(
 		[

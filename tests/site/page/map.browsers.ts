@@ -30,7 +30,6 @@ function drawing(fill: Colour, label: string) {
 
 function layersOf(maps: Peer, odd: Peer): TestLayer[] {
 	const at = (path: string) => maps.origin + path;
-	serveWms(maps, "/wms-text", { info: "plain <b>text</b>" });
 	serveWms(maps, "/wms-3857", { onlyReference: "EPSG:3857", colourOf: () => green });
 	odd.on("/status", sendText("no", "text/plain", 503));
 	odd.on("/page", sendText("<html>Maintenance</html>", "text/html"));
@@ -65,7 +64,6 @@ function layersOf(maps: Peer, odd: Peer): TestLayer[] {
 		wmsLayer(smallkey, address, [`Pictures ${smallkey}`, `Images ${smallkey}`], {}, members);
 	const feature = { service_url: at("/rest/MapServer/3") };
 	return [
-		wms("wms-text", at("/wms-text?map=a"), { feature_info_type: "text/plain" }),
 		wms("wms-3857", at("/wms-3857"), { layer: "l" }),
 		wms("status", `${odd.origin}/status`),
 		wms("page", `${odd.origin}/page`),
@@ -122,18 +120,6 @@ test("a service that does not know the map's reference is asked in another, and 
 	const { page, status } = await openLayer(context, "wms-3857");
 	assert.match(status, /does not draw in the map’s reference/);
 	await assertColour(page, 0.5, 0.5, green);
-});
-
-test("Enter asks what is there; names of features are text", async (context) => {
-	const text = await openLayer(context, "wms-text");
-	await text.page.locator(".map").focus();
-	await text.page.keyboard.press("Enter");
-	await text.page.getByText("plain <b>text</b>").waitFor();
-	const points = await openLayer(context, "points");
-	await assertColour(points.page, 0.5, 0.5, red);
-	await points.page.locator(".map").click();
-	await points.page.getByRole("heading", { name: "<i>Middle</i>" }).waitFor();
-	assert.match(await points.page.locator(".info dl").innerText(), /Name of it\s+<i>Middle<\/i>\s+Kind\s+1/);
 });
 
 test("a service that fails is named with what it said, and is not drawn", async (context) => {
