@@ -7,9 +7,16 @@ import { type MapPanel, mapPanel } from "../page/drawables.ts";
 import { debounce, field, refresh, type View, warning } from "../page/page.ts";
 import { catalogue } from "../search/loaded-catalogue.ts";
 import { createAddressBox } from "./address-box.ts";
-import { checkDraft, draftDrawable, draftFragments, draftResult, t, verdict } from "./check.ts";
-import { draftForm } from "./form.ts";
-import { createRegisterPanel } from "./register-panel.ts";
+import {
+	checkDraft,
+	createRegisterPanel,
+	draftDrawable,
+	draftForm,
+	draftFragments,
+	draftResult,
+	t,
+	verdict,
+} from "./parts.ts";
 
 const pauseMs = 250;
 

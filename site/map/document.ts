@@ -11,7 +11,7 @@ export async function findPictureError(address: string): Promise<ServiceFailed> 
 	const answer = await orFailure(askBytes(address));
 	if (answer instanceof ServiceFailed) return answer;
 	const { bytes, type } = answer;
-	const message = oneLine(readDocument(bytes).error?.words || exceptionIn(bytes, type) || "");
+	const message = oneLine(readDocument(bytes).error?.words || (await exceptionIn(bytes, type)) || "");
 	if (message) return new ServiceFailed(address, "exception", message);
 	return new ServiceFailed(address, type.startsWith("image/") ? "unreachable" : "no-map");
 }

@@ -5,9 +5,15 @@ import LayerGroup from "ol/layer/Group.js";
 import type { CauseCode } from "../../registry/health.ts";
 import { type Content, plural, settings, t } from "../page/page.ts";
 import { type PictureFacts, pixelMetres } from "../service/requests.ts";
-import { canadaBox, mapFrame, openBaseMap, registerProjections } from "./base.ts";
 import { type Drawable, drawnScale } from "./drawable.ts";
-import { legendPicture, pictureLayer } from "./pictures.ts";
+import {
+	canadaBox,
+	legendPicture,
+	mapFrame,
+	openBaseMap,
+	pictureLayer,
+	registerProjections,
+} from "./pictures.ts";
 import { blockedReason, orFailure, ServiceFailed, timeoutMs } from "./service-request.ts";
 
 const nothingYet = { status: "", isBad: false, help: "" as Content, legend: "" as Content };

@@ -1,17 +1,28 @@
-import { html } from "lit-html";
+import { html, type TemplateResult } from "lit-html";
+import ScaleLine from "ol/control/ScaleLine.js";
+import DragPan from "ol/interaction/DragPan.js";
+import KeyboardPan from "ol/interaction/KeyboardPan.js";
+import KeyboardZoom from "ol/interaction/KeyboardZoom.js";
+import MouseWheelZoom from "ol/interaction/MouseWheelZoom.js";
+import PinchZoom from "ol/interaction/PinchZoom.js";
 import ImageLayer from "ol/layer/Image.js";
 import TileLayer from "ol/layer/Tile.js";
+import OlMap from "ol/Map.js";
+import type MapBrowserEvent from "ol/MapBrowserEvent.js";
 import Projection from "ol/proj/Projection.js";
 import { addProjection, get as getProjection } from "ol/proj.js";
 import ImageArcGISRest from "ol/source/ImageArcGISRest.js";
+import ImageStatic from "ol/source/ImageStatic.js";
 import ImageWMS from "ol/source/ImageWMS.js";
 import XYZ from "ol/source/XYZ.js";
 import TileGrid from "ol/tilegrid/TileGrid.js";
-import { type Content, t } from "../page/page.ts";
+import View from "ol/View.js";
+import { layerExtent } from "../../registry/generic.ts";
+import { type Content, land, settings, t } from "../page/page.ts";
 import { type PictureFacts, pictureRequest } from "../service/requests.ts";
-import type { Drawable } from "./drawable.ts";
+import type { Box, Drawable } from "./drawable.ts";
 
-export function tileLayer(url: string): TileLayer<XYZ> {
+function tileLayer(url: string): TileLayer<XYZ> {
 	const source = new XYZ({
 		url,
 		projection: projectionOf(3978),
@@ -28,10 +39,10 @@ const scales = [
 	17.5e3, 1e4, 6e3,
 ];
 
-export const resolutions = scales.map((scale) => scale / 39.37 / 96);
+const resolutions = scales.map((scale) => scale / 39.37 / 96);
 
 /** A projection without a definition: coordinates are passed to services, not computed. */
-export function projectionOf(wkid: number): Projection {
+function projectionOf(wkid: number): Projection {
 	const code = `EPSG:${wkid}`;
 	const registered = getProjection(code);
 	if (registered) return registered;
@@ -76,4 +87,93 @@ export function legendPicture(pictures: Pictures, { entries }: Drawable): Conten
 		(currentTarget as Element).parentElement?.removeAttribute("hidden");
 	return html`<div hidden><h3>${t("legend")}</h3>
 		<img class="picture" alt=${t("legend")} referrerpolicy="no-referrer" src=${address} @load=${show}></div>`;
+}
+
+export function canadaBox(): Box {
+	const { xmin, ymin, xmax, ymax } = layerExtent(null, settings.mapWkid);
+	return [xmin, ymin, xmax, ymax];
+}
+
+export function openBaseMap(target: HTMLElement, signal: AbortSignal) {
+	const projection = projectionOf(settings.mapWkid);
+	const view = new View({
+		projection,
+		// Some layers are drawn only at scales that the official grid does not have.
+		resolutions: settings.mapWkid === 3978 ? [...resolutions, 0.8, 0.4, 0.2, 0.1] : undefined,
+		showFullExtent: true,
+		enableRotation: false,
+		center: [0, 0],
+		zoom: 2,
+	});
+	const duration = matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 200;
+	const hasFocus = () => document.activeElement === target;
+	const map = new OlMap({
+		target,
+		view,
+		controls: [new ScaleLine({ units: "metric" })],
+		interactions: [
+			// One finger scrolls the page, two move the map.
+			new DragPan({ condition: isDrag }),
+			new PinchZoom(),
+			new KeyboardPan({ duration }),
+			new KeyboardZoom({ duration }),
+			new MouseWheelZoom({ condition: hasFocus, duration }),
+		],
+	});
+	signal.addEventListener("abort", () => map.setTarget(undefined));
+	void addBackground(map);
+	return {
+		map,
+		view,
+		show: (box: Box) => view.fit(box, { padding: [16, 16, 16, 16], maxZoom: 12 }),
+		shown: () => view.calculateExtent(map.getSize()) as Box,
+		zoom: (steps: number) => view.animate({ zoom: (view.getZoom() ?? 2) + steps, duration }),
+	};
+}
+
+function isDrag({ originalEvent, activePointers }: MapBrowserEvent): boolean {
+	const isTouch = originalEvent instanceof PointerEvent && originalEvent.pointerType === "touch";
+	return !isTouch || (activePointers?.length ?? 0) > 1;
+}
+
+/** Both backgrounds are in EPSG:3978; other maps reproject them. */
+async function addBackground(map: OlMap): Promise<void> {
+	if (settings.mapWkid !== 3978) await registerProjections(settings.mapWkid);
+	const { baseMap } = settings;
+	map.getLayers().insertAt(0, baseMap === "" ? landLayer() : tileLayer(baseMap));
+}
+
+/** For reprojecting pictures, beside EPSG:3978; only then is the code for it loaded. */
+export async function registerProjections(...wkids: number[]): Promise<void> {
+	const [{ register }, { default: proj4 }, projections] = await Promise.all([
+		import("ol/proj/proj4.js"),
+		import("proj4"),
+		import("../service/projections.ts"),
+	]);
+	for (const wkid of [3978, ...wkids]) proj4.defs(`EPSG:${wkid}`, projections.projectionOf(wkid) ?? "");
+	register(proj4);
+}
+
+function landLayer(): ImageLayer<ImageStatic> {
+	const source = new ImageStatic({
+		url: land,
+		// As in site/map/land.svg.
+		imageExtent: [-6_000_000, -3_600_000, 6_000_000, 6_000_000],
+		projection: projectionOf(3978),
+	});
+	return new ImageLayer({ source });
+}
+
+export function mapFrame(label: string, zoom: (steps: number) => void, home: () => void): TemplateResult {
+	const { baseMapAttribution } = settings;
+	const button = (sign: string, label: string, press: () => void) =>
+		html`<button aria-label=${label} title=${label} @click=${press}>${sign}</button>`;
+	return html`<div class="mapframe">
+		<div class="map" tabindex="0" role="application" aria-label=${label}></div>
+		${baseMapAttribution && html`<p class="attribution">${baseMapAttribution}</p>`}
+		<div class="zoom">
+			${button("+", t("zoom-in"), () => zoom(1))}${button("−", t("zoom-out"), () => zoom(-1))}
+			${button("⌂", t("whole-layer"), home)}
+		</div>
+	</div>`;
 }

@@ -2,15 +2,19 @@ import { html, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
 import { catalogue, renewCatalogue } from "../search/loaded-catalogue.ts";
 import type { Chosen } from "../search/select.ts";
-import { filters, firstShown, maxText, moreShown, type State, writeState } from "./address.ts";
 import {
 	type Content,
 	currentState,
 	debounce,
 	field,
+	filters,
+	firstShown,
 	go,
+	maxText,
+	moreShown,
 	plural,
 	refresh,
+	type State,
 	select,
 	siteName,
 	stateText,
@@ -18,6 +22,7 @@ import {
 	textIn,
 	typeText,
 	type View,
+	writeState,
 } from "./page.ts";
 import { type Results, results } from "./results.ts";
 

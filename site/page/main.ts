@@ -1,7 +1,6 @@
 import { render } from "lit-html";
 import { keyed } from "lit-html/directives/keyed.js";
 import { otherLang } from "../../registry/smallkey.ts";
-import { readState, type State } from "./address.ts";
 import { openListView } from "./list-view.ts";
 import {
 	addressOfState,
@@ -9,7 +8,9 @@ import {
 	go,
 	isEmbed,
 	lang,
+	readState,
 	root,
+	type State,
 	siteName,
 	t,
 	type View,

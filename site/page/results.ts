@@ -6,16 +6,17 @@ import type { Entry } from "../data/entries.ts";
 import { catalogue } from "../search/loaded-catalogue.ts";
 import { hostsOf, type Sort, senderOf, sorts, titleOf } from "../search/select.ts";
 import { fold, maxWordLength, stem } from "../search/words.ts";
-import { firstShown, type State } from "./address.ts";
 import {
 	type Content,
 	currentState,
 	dayText,
+	firstShown,
 	go,
 	lang,
 	layers,
 	problemBox,
 	root,
+	type State,
 	select,
 	stateLink,
 	stateText,

@@ -84,10 +84,7 @@ function decoderOf(label: string | undefined): TextDecoder | null {
  * UTF-8, although UTF-8 is announced, are read by a declaration of another encoding, else as windows-1252.
  * @param start the first bytes of the document: `maxPrologBytes`, or all
  */
-export function createDecode(
-	start: Uint8Array,
-	contentType: string,
-): (part: Uint8Array, isEnd: boolean) => string {
+function createDecode(start: Uint8Array, contentType: string): (part: Uint8Array, isEnd: boolean) => string {
 	const prolog = new TextDecoder("latin1").decode(start.subarray(0, maxPrologBytes));
 	const [, marked] = marks.find(([mark]) => mark.test(prolog)) ?? [];
 	const sent = /charset\s*=\s*["']?([\w.:-]+)/i.exec(contentType)?.[1];

@@ -1,7 +1,7 @@
 import type { CauseCode } from "../../registry/health.ts";
 import { unionOf } from "./boxes.ts";
 import { Capabilities, CapabilitiesLayer, listedNames, type OgcService, ownBox } from "./capabilities.ts";
-import { BrokenParts, createDecode, type Parts, textsOf, unzipped } from "./decode.ts";
+import { BrokenParts, type Parts, textsOf, unzipped } from "./decode.ts";
 import { addInnerScales, readMember, withFormats } from "./layer-members.ts";
 import type { Bounds } from "./projections.ts";
 import { createXmlReader, TreeBuilder, UnreadableXml, type XmlElement } from "./xml.ts";
@@ -170,12 +170,10 @@ export async function readCapabilities(
 	return read.capabilities;
 }
 
-export function exceptionIn(bytes: Uint8Array, contentType: string): string | null {
-	const { read, reader } = createBuilder("WMS", new Set());
-	try {
-		reader.write(createDecode(bytes, contentType)(bytes.subarray(0, maxBeforeRoot), true));
-	} catch (error) {
-		if (!(error instanceof UnreadableXml)) throw error;
-	}
-	return read.exception;
+/** Null for any other document. */
+export async function exceptionIn(bytes: Uint8Array, contentType: string): Promise<string | null> {
+	return readCapabilities("WMS", [bytes], contentType).then(
+		() => null,
+		(error) => (error instanceof NotCapabilities && error.code === "exception" ? error.words : null),
+	);
 }

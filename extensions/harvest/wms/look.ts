@@ -122,7 +122,7 @@ async function askPicture(
 	if (!answer.ok) return answer;
 	const { bytes, type } = answer;
 	if (hasPngSignature(bytes) || /^\s*image\//i.test(type)) return bytes;
-	const words = exceptionIn(bytes, type);
+	const words = await exceptionIn(bytes, type);
 	return new Trouble("down", words ? causeOf("no-picture-but", quote(words)) : causeOf("no-picture"));
 }
 
