@@ -42,7 +42,8 @@ function firstNamed({ layers }: Service, names: readonly string[]): ServiceLayer
 	return names.flatMap((name) => layers.find((candidate) => candidate.name === name) ?? [])[0] ?? null;
 }
 
-export function createAddressBox(choose: (registration: string) => void, open: (text: string) => void) {
+/** @param choose `isTyped`: the text is the user's, and not made here from an address */
+export function createAddressBox(choose: (registration: string, isTyped: boolean) => void) {
 	let text = "";
 	let service: Service | null = null;
 	let chosenName = "";
@@ -93,7 +94,7 @@ export function createAddressBox(choose: (registration: string) => void, open: (
 		service = null;
 		if (!parsed) {
 			const isText = /^\s*\{/.test(text);
-			if (isText) open(text);
+			if (isText) choose(text, true);
 			return say(isText ? "" : t("no-address"), !isText);
 		}
 		say(t("asking-service"));
@@ -137,7 +138,7 @@ export function createAddressBox(choose: (registration: string) => void, open: (
 		const other = second ? nodeOf(second.url, second.layer) : { ...node, service_name: undefined };
 		const [en, fr] = langOf(url) === "en" ? [node, other] : [other, node];
 		const document = { version: "1.0.0", payload_type: kind, en, fr };
-		choose(`${JSON.stringify(document, null, 2)}\n`);
+		choose(`${JSON.stringify(document, null, 2)}\n`, false);
 	}
 
 	return { content };

@@ -45,7 +45,10 @@ export function openDraftView(signal: AbortSignal): View {
 	let lastSerial = 0;
 	const changeLater = debounce(pauseMs, () => void change());
 	const register = createRegisterPanel();
-	const box = createAddressBox(fill, open);
+	const box = createAddressBox((registration, isTyped) => {
+		left[isTyped ? "add" : "delete"]("text");
+		setText(registration);
+	});
 	addEventListener("hashchange", () => void openAddress(), { signal });
 	signal.addEventListener("abort", () => {
 		lastSerial += 1;
@@ -115,16 +118,6 @@ export function openDraftView(signal: AbortSignal): View {
 	function shownProblems() {
 		if (left.has("text")) return checked.problems;
 		return checked.problems.filter(({ pointer }) => left.has(pointer.slice(1).replace("/", "-")));
-	}
-
-	function fill(registration: string): void {
-		left.delete("text");
-		setText(registration);
-	}
-
-	function open(registration: string): void {
-		left.add("text");
-		setText(registration);
 	}
 
 	async function openAddress(): Promise<void> {

@@ -1,9 +1,13 @@
-import { genericImage } from "../../registry/generic.ts";
+import { type Extent, genericImage } from "../../registry/generic.ts";
 import type { TargetName } from "../../registry/targets/facts.ts";
 import type { Symbology } from "../../registry/targets/v0.9.ts";
 
 /** xmin, ymin, xmax, ymax in the map's spatial reference. */
 export type Box = [number, number, number, number];
+
+export function boxOf({ xmin, ymin, xmax, ymax }: Omit<Extent, "wkid">): Box {
+	return [xmin, ymin, xmax, ymax];
+}
 
 /** none: a kind that this page cannot draw. dynamic, image, tiles: pictures of an ArcGIS service. */
 type Kind = "wms" | "features" | "dynamic" | "image" | "tiles" | "none";
@@ -28,7 +32,7 @@ interface Node {
 	layerName?: string;
 	layerEntries?: { index?: number; id?: string }[];
 	symbology?: Symbology | null;
-	layerExtent?: { xmin: number; ymin: number; xmax: number; ymax: number };
+	layerExtent?: Omit<Extent, "wkid">;
 	minScale?: number;
 	maxScale?: number;
 	metadataUrl?: string;
@@ -84,8 +88,7 @@ function fromNode(node: Node, kind: Kind) {
 	const { url = "", symbology = null, minScale = 0, maxScale = 0 } = node;
 	const { metadataUrl = "", catalogueUrl = "" } = node;
 	const layerEntries: Node["layerEntries"] = node.layerEntries ?? [{ id: node.layerName }];
-	const { xmin = 0, ymin = 0, xmax = 0, ymax = 0 } = node.layerExtent ?? {};
-	const box: Box = [xmin, ymin, xmax, ymax];
+	const box = boxOf(node.layerExtent ?? { xmin: 0, ymin: 0, xmax: 0, ymax: 0 });
 	// Without harvested symbols, a map service draws the layer with its own.
 	const isGeneric = symbology?.type === "simple" && symbology.imageUrl === genericImage;
 	const isUnharvested = kind === "features" && (symbology === null || isGeneric);
@@ -97,7 +100,7 @@ function fromNode(node: Node, kind: Kind) {
 		url: match ? service : url,
 		entries: match ? [Number(layer)] : entries,
 		symbology,
-		extent: xmin < xmax && ymin < ymax ? box : null,
+		extent: box[0] < box[2] && box[1] < box[3] ? box : null,
 		minScale,
 		maxScale,
 		metadataUrl,

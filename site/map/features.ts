@@ -16,20 +16,14 @@ import { askJson } from "./service-request.ts";
 
 const maxFeatures = 1_000;
 
-export type Features = VectorLayer<VectorSource<Feature<Geometry>>>;
-
 interface EsriFeature {
 	attributes?: Record<string, unknown>;
 	geometry?: object | null;
 }
 
-export function featureLayer({ symbology }: Drawable): Features {
-	const source = new VectorSource<Feature<Geometry>>();
-	const layer: Features = new VectorLayer({
-		className: "drawnlayer",
-		source,
-		style: styleOf(symbology, () => layer.changed()),
-	});
+export function featureLayer({ symbology }: Drawable) {
+	const layer = new VectorLayer({ className: "drawnlayer", source: new VectorSource<Feature<Geometry>>() });
+	layer.setStyle(styleOf(symbology, () => layer.changed()));
 	return layer;
 }
 

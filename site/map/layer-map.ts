@@ -1,19 +1,11 @@
 import { html, render } from "lit-html";
 import { keyed } from "lit-html/directives/keyed.js";
-import Collection from "ol/Collection.js";
-import LayerGroup from "ol/layer/Group.js";
+import { layerExtent } from "../../registry/generic.ts";
 import type { CauseCode } from "../../registry/health.ts";
 import { type Content, plural, settings, t } from "../page/page.ts";
 import { type PictureFacts, pixelMetres } from "../service/requests.ts";
-import { type Drawable, drawnScale } from "./drawable.ts";
-import {
-	canadaBox,
-	legendPicture,
-	mapFrame,
-	openBaseMap,
-	pictureLayer,
-	registerProjections,
-} from "./pictures.ts";
+import { boxOf, type Drawable, drawnScale } from "./drawable.ts";
+import { legendPicture, openBaseMap, pictureLayer, registerProjections } from "./pictures.ts";
 import { blockedReason, orFailure, ServiceFailed, timeoutMs } from "./service-request.ts";
 
 const nothingYet = { status: "", isBad: false, help: "" as Content, legend: "" as Content };
@@ -24,14 +16,12 @@ const nothingYet = { status: "", isBad: false, help: "" as Content, legend: "" a
  */
 export async function drawLayer(place: HTMLElement, drawable: Drawable, signal: AbortSignal): Promise<void> {
 	const { kind, url, symbology } = drawable;
-	const group = new LayerGroup();
 	let texts = nothingYet;
 	let timer: ReturnType<typeof setTimeout> | undefined;
 
 	show({});
 	const target = place.querySelector(".map") as HTMLElement;
 	const base = openBaseMap(target, signal);
-	base.map.addLayer(group);
 	showWhole();
 	if (kind === "none" || kind === "tiles") return setStatus(t("not-drawable"), "not-drawable");
 	const blocked = blockedReason(url);
@@ -43,15 +33,25 @@ export async function drawLayer(place: HTMLElement, drawable: Drawable, signal: 
 		if (signal.aborted) return;
 		texts = { ...texts, ...changes };
 		const { status, isBad, help, legend } = texts;
-		const content = html`${mapFrame(t("map-of", drawable.title), (steps) => base.zoom(steps), showWhole)}
+		const { baseMapAttribution } = settings;
+		const button = (sign: string, label: string, press: () => void) =>
+			html`<button aria-label=${label} title=${label} @click=${press}>${sign}</button>`;
+		const content = html`<div class="mapframe">
+				<div class="map" tabindex="0" role="application" aria-label=${t("map-of", drawable.title)}></div>
+				${baseMapAttribution && html`<p class="attribution">${baseMapAttribution}</p>`}
+				<div class="zoom">
+					${button("+", t("zoom-in"), () => base.zoom(1))}${button("−", t("zoom-out"), () => base.zoom(-1))}
+					${button("⌂", t("whole-layer"), showWhole)}
+				</div>
+			</div>
 			<p class=${isBad ? "mapstatus bad" : "mapstatus"} role="status">${status}</p>
 			<p class="maphelp" ?hidden=${help === ""}>${help}</p>
 			<div class="legend">${legend}</div>`;
-		render(keyed(group, content), place);
+		render(keyed(drawable, content), place);
 	}
 
 	function showWhole(): void {
-		base.show(drawable.extent ?? canadaBox());
+		base.show(drawable.extent ?? boxOf(layerExtent(null, settings.mapWkid)));
 	}
 
 	function setStatus(
@@ -89,7 +89,9 @@ export async function drawLayer(place: HTMLElement, drawable: Drawable, signal: 
 			clearTimeout(timer);
 			setStatus(drawn.filter(Boolean).join(" "));
 		});
-		group.setLayers(new Collection([pictures]));
+		// Pictures in another reference replace those that failed.
+		if (facts) base.map.getLayers().pop();
+		base.map.addLayer(pictures);
 		show({ legend: legendPicture(pictures, drawable) });
 	}
 
@@ -144,7 +146,7 @@ export async function drawLayer(place: HTMLElement, drawable: Drawable, signal: 
 			if (length === 0) return setStatus(t("nothing-in-view"));
 			setStatus(hasMore ? t("some-features-drawn", length) : plural(length, "features-drawn"));
 		};
-		group.setLayers(new Collection([layer]));
+		base.map.addLayer(layer);
 		if (symbology) show({ legend: legendOf(symbology) });
 		// The map may have stopped moving before the code for features was loaded, or may stop after its view
 		// was requested.

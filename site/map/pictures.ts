@@ -1,4 +1,4 @@
-import { html, type TemplateResult } from "lit-html";
+import { html } from "lit-html";
 import ScaleLine from "ol/control/ScaleLine.js";
 import DragPan from "ol/interaction/DragPan.js";
 import KeyboardPan from "ol/interaction/KeyboardPan.js";
@@ -17,21 +17,9 @@ import ImageWMS from "ol/source/ImageWMS.js";
 import XYZ from "ol/source/XYZ.js";
 import TileGrid from "ol/tilegrid/TileGrid.js";
 import View from "ol/View.js";
-import { layerExtent } from "../../registry/generic.ts";
 import { type Content, land, settings, t } from "../page/page.ts";
 import { type PictureFacts, pictureRequest } from "../service/requests.ts";
 import type { Box, Drawable } from "./drawable.ts";
-
-function tileLayer(url: string): TileLayer<XYZ> {
-	const source = new XYZ({
-		url,
-		projection: projectionOf(3978),
-		// The top left corner of the official grid.
-		tileGrid: new TileGrid({ origin: [-34655800, 39310000], resolutions }),
-		transition: 0,
-	});
-	return new TileLayer({ source });
-}
 
 /** Denominators of Canada's official tile grid in EPSG:3978 (CBMT/CBCT), whose pixels are 1/96 inch of 1/39.37 m. */
 const scales = [
@@ -52,14 +40,12 @@ function projectionOf(wkid: number): Projection {
 	return projection;
 }
 
-export type Pictures = ImageLayer<ImageWMS | ImageArcGISRest>;
-
 export function pictureLayer(
 	{ kind, url, entries }: Drawable,
 	wkid: number,
 	facts: PictureFacts | null,
 	failed: (address: string) => void,
-): Pictures {
+) {
 	const common = { projection: projectionOf(wkid), ratio: 1, hidpi: false };
 	const shown = entries.length > 0 ? { LAYERS: `show:${entries.join(",")}` } : {};
 	const options = { address: url, names: entries, reference: `EPSG:${wkid}` };
@@ -79,7 +65,7 @@ export function pictureLayer(
 }
 
 /** Shown once it is loaded; empty if the service has none. */
-export function legendPicture(pictures: Pictures, { entries }: Drawable): Content {
+export function legendPicture(pictures: ReturnType<typeof pictureLayer>, { entries }: Drawable): Content {
 	const source = pictures.getSource();
 	if (!(source instanceof ImageWMS)) return "";
 	const address = source.getLegendUrl(undefined, { LAYER: entries[0], FORMAT: "image/png" }) ?? "";
@@ -87,11 +73,6 @@ export function legendPicture(pictures: Pictures, { entries }: Drawable): Conten
 		(currentTarget as Element).parentElement?.removeAttribute("hidden");
 	return html`<div hidden><h3>${t("legend")}</h3>
 		<img class="picture" alt=${t("legend")} referrerpolicy="no-referrer" src=${address} @load=${show}></div>`;
-}
-
-export function canadaBox(): Box {
-	const { xmin, ymin, xmax, ymax } = layerExtent(null, settings.mapWkid);
-	return [xmin, ymin, xmax, ymax];
 }
 
 export function openBaseMap(target: HTMLElement, signal: AbortSignal) {
@@ -140,7 +121,27 @@ function isDrag({ originalEvent, activePointers }: MapBrowserEvent): boolean {
 async function addBackground(map: OlMap): Promise<void> {
 	if (settings.mapWkid !== 3978) await registerProjections(settings.mapWkid);
 	const { baseMap } = settings;
-	map.getLayers().insertAt(0, baseMap === "" ? landLayer() : tileLayer(baseMap));
+	const projection = projectionOf(3978);
+	const layer =
+		baseMap === ""
+			? new ImageLayer({
+					// As in site/map/land.svg.
+					source: new ImageStatic({
+						url: land,
+						imageExtent: [-6_000_000, -3_600_000, 6_000_000, 6_000_000],
+						projection,
+					}),
+				})
+			: new TileLayer({
+					// The top left corner of the official grid.
+					source: new XYZ({
+						url: baseMap,
+						projection,
+						tileGrid: new TileGrid({ origin: [-34655800, 39310000], resolutions }),
+						transition: 0,
+					}),
+				});
+	map.getLayers().insertAt(0, layer);
 }
 
 /** For reprojecting pictures, beside EPSG:3978; only then is the code for it loaded. */
@@ -152,28 +153,4 @@ export async function registerProjections(...wkids: number[]): Promise<void> {
 	]);
 	for (const wkid of [3978, ...wkids]) proj4.defs(`EPSG:${wkid}`, projections.projectionOf(wkid) ?? "");
 	register(proj4);
-}
-
-function landLayer(): ImageLayer<ImageStatic> {
-	const source = new ImageStatic({
-		url: land,
-		// As in site/map/land.svg.
-		imageExtent: [-6_000_000, -3_600_000, 6_000_000, 6_000_000],
-		projection: projectionOf(3978),
-	});
-	return new ImageLayer({ source });
-}
-
-export function mapFrame(label: string, zoom: (steps: number) => void, home: () => void): TemplateResult {
-	const { baseMapAttribution } = settings;
-	const button = (sign: string, label: string, press: () => void) =>
-		html`<button aria-label=${label} title=${label} @click=${press}>${sign}</button>`;
-	return html`<div class="mapframe">
-		<div class="map" tabindex="0" role="application" aria-label=${label}></div>
-		${baseMapAttribution && html`<p class="attribution">${baseMapAttribution}</p>`}
-		<div class="zoom">
-			${button("+", t("zoom-in"), () => zoom(1))}${button("−", t("zoom-out"), () => zoom(-1))}
-			${button("⌂", t("whole-layer"), home)}
-		</div>
-	</div>`;
 }

@@ -1,4 +1,4 @@
-import { html, render } from "lit-html";
+import { html } from "lit-html";
 import type { Entry } from "../data/entries.ts";
 import { catalogue, problemOf } from "../search/loaded-catalogue.ts";
 import { titleOf } from "../search/select.ts";
@@ -40,20 +40,16 @@ export async function openLayerView(smallkey: string, signal: AbortSignal): Prom
 	article.innerHTML = (isEmbed ? embedArticle : layerArticle)(entry, context).text;
 	const back = article.querySelector<HTMLAnchorElement>(".back a");
 	if (back) back.href = addressOfState({ ...currentState(), layer: "" });
-	const key = document.createElement("span");
-	render(
-		copyButton(t("copy-smallkey"), () => smallkey),
-		key,
-	);
-	article.querySelector(".facts code")?.after(" ", key);
+	const copyKey = copyButton(t("copy-smallkey"), () => smallkey);
+	article.querySelector(".facts code")?.after(" ", part("", copyKey));
 	for (const text of article.querySelectorAll("details pre")) {
-		const place = part("");
 		const name = text.getAttribute("aria-label") ?? "";
-		render(
-			copyButton(t("copy"), () => text.textContent ?? "", name),
-			place,
+		text.before(
+			part(
+				"",
+				copyButton(t("copy"), () => text.textContent ?? "", name),
+			),
 		);
-		text.before(place);
 	}
 	void reading.then((drawables) => {
 		if (signal.aborted) return;

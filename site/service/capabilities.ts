@@ -78,7 +78,6 @@ function fixedSize(
 	{ fixedWidth, fixedHeight, noSubsets }: Readonly<Record<string, string>>,
 	around: FixedSize,
 ): FixedSize {
-	if (fixedWidth === undefined && fixedHeight === undefined && noSubsets === undefined) return around;
 	const sizeOf = (text: string | undefined, inherited: number) => {
 		const side = Math.round(numberIn(text));
 		return side >= 0 && side <= 10_000 ? side : inherited;

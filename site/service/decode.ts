@@ -153,8 +153,7 @@ export async function* textsOf(parts: Parts, contentType: string): AsyncGenerato
 			held = new Uint8Array(0);
 		}
 	}
-	decode ??= createDecode(held, contentType);
-	yield decode(held, true);
+	yield (decode ?? createDecode(held, contentType))(held, true);
 }
 
 function joined(start: Uint8Array, end: Uint8Array): Uint8Array<ArrayBuffer> {
