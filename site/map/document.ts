@@ -5,14 +5,14 @@ import { boxOf, findLayer, textFor } from "../service/capabilities.ts";
 import { exceptionIn, NotCapabilities, readCapabilities } from "../service/read-capabilities.ts";
 import { capabilitiesAddress, pictureFactsOf, referencesFor } from "../service/requests.ts";
 import type { Drawable } from "./drawable.ts";
-import { askBytes, blockedReason, oneLine, orFailure, ServiceFailed } from "./service-request.ts";
+import { askBytes, blockedReason, orFailure, ServiceFailed } from "./service-request.ts";
 
 export async function findPictureError(address: string): Promise<ServiceFailed> {
 	const answer = await orFailure(askBytes(address));
 	if (answer instanceof ServiceFailed) return answer;
 	const { bytes, type } = answer;
-	const message = oneLine(readDocument(bytes).error?.words || (await exceptionIn(bytes, type)) || "");
-	if (message) return new ServiceFailed(address, "exception", message);
+	const words = readDocument(bytes).error?.words || (await exceptionIn(bytes, type));
+	if (words) return new ServiceFailed(address, "exception", words);
 	return new ServiceFailed(address, type.startsWith("image/") ? "unreachable" : "no-map");
 }
 
@@ -20,7 +20,7 @@ async function askCapabilities(url: string, names: readonly string[], signal?: A
 	const { bytes, type } = await askBytes(capabilitiesAddress("WMS", url, { hasVersion: false }), signal);
 	return readCapabilities("WMS", [bytes], type, names).catch((error: unknown) => {
 		if (!(error instanceof NotCapabilities)) throw error;
-		throw new ServiceFailed(url, error.words ? "exception" : "no-map", oneLine(error.words));
+		throw new ServiceFailed(url, error.words ? "exception" : "no-map", error.words);
 	});
 }
 

@@ -107,12 +107,10 @@ async function readStyle(imageUrl: string, isArea: boolean): Promise<Style> {
 	image.src = imageUrl;
 	try {
 		await image.decode();
-		const canvas = document.createElement("canvas");
-		canvas.width = image.naturalWidth;
-		canvas.height = image.naturalHeight;
-		const context = canvas.getContext("2d", { willReadFrequently: true }) as CanvasRenderingContext2D;
+		const { naturalWidth: width, naturalHeight: height } = image;
+		const context = new OffscreenCanvas(width, height).getContext("2d") as OffscreenCanvasRenderingContext2D;
 		context.drawImage(image, 0, 0);
-		return styleOfPicture(context.getImageData(0, 0, canvas.width, canvas.height), isArea);
+		return styleOfPicture(context.getImageData(0, 0, width, height), isArea);
 	} catch {
 		return new Style({ stroke: new Stroke({ color: grey, width: 1.5 }) });
 	}

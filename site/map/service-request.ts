@@ -1,12 +1,10 @@
 import { isBlockedOn } from "../../registry/addresses.ts";
 import type { CauseCode } from "../../registry/health.ts";
-import { shortened } from "../../registry/untrusted-text.ts";
 import { t, webAddress } from "../page/page.ts";
 import { readDocument } from "../service/arcgis.ts";
+import { quote } from "../service/decode.ts";
 
 export const timeoutMs = 10_000;
-
-const maxErrorLength = 300;
 
 /** Why a page cannot use a service; the text is `service-<code>`. */
 type FailureCode = Extract<
@@ -15,12 +13,16 @@ type FailureCode = Extract<
 >;
 
 export class ServiceFailed extends Error {
+	readonly detail: string | number;
+
 	constructor(
 		address: string,
 		readonly code: FailureCode,
-		readonly detail: string | number = "",
+		detail: string | number = "",
 	) {
-		super(t(`service-${code}`, webAddress(address)?.host ?? address, detail));
+		const shown = typeof detail === "string" ? quote(detail) : detail;
+		super(t(`service-${code}`, webAddress(address)?.host ?? address, shown));
+		this.detail = shown;
 	}
 }
 
@@ -67,9 +69,5 @@ export async function askJson(address: string, signal?: AbortSignal): Promise<Re
 	const { document, error } = readDocument(bytes, Number.POSITIVE_INFINITY);
 	if (document) return document;
 	if (!error) throw new ServiceFailed(address, "no-map");
-	throw new ServiceFailed(address, "exception", oneLine(error.words || error.status || "error"));
-}
-
-export function oneLine(text: unknown): string {
-	return shortened(String(text).replace(/\s+/g, " ").trim(), maxErrorLength);
+	throw new ServiceFailed(address, "exception", error.words || String(error.status ?? "error"));
 }
