@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { layerPath, parseLayerPath } from "../../registry/smallkey.ts";
 import type { Problem } from "../../registry/texts.ts";
 import type { Edit } from "../store.ts";
@@ -5,7 +6,7 @@ import { type CatFile, type CommitReader, openReader } from "./commands/cat-file
 import { isDescendant } from "./commands/commits.ts";
 import { GitDamage, gitText, NotDescendant } from "./commands/run.ts";
 import { diffTree, listTree, type PathChange } from "./commands/tree.ts";
-import { readHead } from "./repository.ts";
+import { readRef } from "./repository.ts";
 import { branchName, type StoreBase } from "./writer.ts";
 
 const limitMs = 5_000;
@@ -23,6 +24,20 @@ export async function findLastCommit(
 	const words = ["log", "--first-parent", "--diff-merges=first-parent", "--no-renames", "--no-patch"];
 	const path = layerPath(smallkey);
 	return (await gitText(repository, [...words, "--format=%H", "-1", tip, "--", path], { limitMs })) || null;
+}
+
+const maxQuoted = 60;
+
+/** @returns null if the branch does not exist yet @throws {GitDamage} if it names no commit or a missing one */
+export async function readHead(repository: string, catFile: Pick<CatFile, "read">): Promise<string | null> {
+	const head = await catFile.read(`refs/heads/${branchName}`);
+	if (head?.type === "commit") return head.id;
+	const text = await readRef(repository);
+	if (text === null) return null;
+	const says = JSON.stringify(text.trim().slice(0, maxQuoted));
+	throw new GitDamage(
+		`${join(repository, "refs/heads", branchName)}: must name a commit of the repository, and says ${says}`,
+	);
 }
 
 export interface CommitRange {

@@ -9,11 +9,11 @@ import {
 	serviceAuthor,
 	type UsedRequest,
 } from "../store.ts";
-import { findLastCommit, openBranch, type Publish } from "./branch.ts";
+import { findLastCommit, openBranch, type Publish, readHead } from "./branch.ts";
 import { openCatFile } from "./commands/cat-file.ts";
 import { openWriter, type PendingChange, type StoreContext } from "./groups.ts";
 import { createHealth } from "./health.ts";
-import { createMaintenance, type Guard, openRepository, readHead, startTask } from "./repository.ts";
+import { createMaintenance, type Guard, openRepository, startTask } from "./repository.ts";
 import { openRequestLog } from "./used-requests.ts";
 import {
 	branchName,

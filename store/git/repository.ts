@@ -2,8 +2,7 @@ import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rename, rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { readTextIfThere } from "../files/files.ts";
-import type { CatFile } from "./commands/cat-file.ts";
-import { GitDamage, GitFailure, gitText, runGit } from "./commands/run.ts";
+import { GitFailure, gitText, runGit } from "./commands/run.ts";
 import { diskReasonOf } from "./health.ts";
 import { branchName, type StoreBase } from "./writer.ts";
 
@@ -123,20 +122,6 @@ export async function startTask<T>(repository: string, task: () => Promise<T>): 
 		const wayBack = `Nothing was changed. Put the repository back from a backup or a clone ("git clone --bare <clone> ${repository}"): "git -C ${repository} fsck" names what is damaged, and the commits that no branch has`;
 		throw new Error(`${error.message}. ${wayBack}`, { cause: error });
 	});
-}
-
-const maxQuoted = 60;
-
-/** @returns null if the branch does not exist yet @throws {GitDamage} if it names no commit or a missing one */
-export async function readHead(repository: string, catFile: Pick<CatFile, "read">): Promise<string | null> {
-	const head = await catFile.read(`refs/heads/${branchName}`);
-	if (head?.type === "commit") return head.id;
-	const text = await readRef(repository);
-	if (text === null) return null;
-	const says = JSON.stringify(text.trim().slice(0, maxQuoted));
-	throw new GitDamage(
-		`${join(repository, "refs/heads", branchName)}: must name a commit of the repository, and says ${says}`,
-	);
 }
 
 /** The text of the served branch in its own file or in `packed-refs` (gitrepository-layout(5)). */
