@@ -1,13 +1,7 @@
 import { createInterface } from "node:readline/promises";
 import { Command } from "@commander-js/extra-typings";
 import type { Environment, Io } from "../api/configuration.ts";
-import {
-	type App,
-	type Command as AppCommand,
-	type Purpose,
-	purposes,
-	type Run,
-} from "../api/service/extensions.ts";
+import { type App, type Command as AppCommand, purposes } from "../api/service/extensions.ts";
 import { withSettingsFile } from "../api/service/settings.ts";
 import { extensions } from "../extensions/index.ts";
 import { createSite } from "../site/extension.ts";
@@ -31,7 +25,7 @@ function createProgram(io: Io, commands: readonly AppCommand[]): Command {
 		.addHelpText("after", closing);
 	for (const group of purposes) {
 		program.commandsGroup(`To ${group}:`);
-		for (const { name, purpose, summary } of commands)
+		for (const [name, purpose, summary] of commands)
 			if (purpose === group) program.command(name).description(summary);
 	}
 	return program;
@@ -46,10 +40,10 @@ export async function run(
 	const commands = commandsOf(all);
 	const isHelp = argv[0] === "help" && argv.length > 1;
 	const [called, ...words] = isHelp ? [argv[1], "--help"] : argv;
-	const command = commands.find(({ name }) => name === called);
+	const command = commands.find(([name]) => name === called);
 	if (!command)
 		return withErrors(io, async () => void createProgram(io, commands).parse(argv, { from: "user" }));
-	const { load, summary } = command;
+	const [, , summary, load] = command;
 	return (await load())(words as string[], environment, io, { summary, extensions: all });
 }
 
@@ -103,29 +97,45 @@ async function askAtTerminal(question: string, hidden = false): Promise<string |
 	}
 }
 
-function row<Name extends string>(
-	name: Name,
-	purpose: Purpose,
-	summary: string,
-	load: () => Promise<Record<Name, Run>>,
-): AppCommand {
-	return { name, purpose, summary, load: async () => (await load())[name] };
-}
-
-const coreCommands = [
-	row("put", "publish", "register a layer, or change it, by a signed PUT", () => import("./put.ts")),
-	row(
+const coreCommands: readonly AppCommand[] = [
+	[
+		"put",
+		"publish",
+		"register a layer, or change it, by a signed PUT",
+		async () => (await import("./put.ts")).put,
+	],
+	[
 		"register",
 		"publish",
 		"send a folder of registrations to a service, or store it in one commit",
-		() => import("./register.ts"),
-	),
-	row("remove", "publish", "remove layers, each by a signed DELETE", () => import("./put.ts")),
-	row("sign", "publish", "print the three headers that sign a request, for curl", () => import("./put.ts")),
-	row("validate", "publish", "check registrations without writing anything", () => import("./validate.ts")),
-	row("build", "host", "render every fragment as a static file", () => import("./build.ts")),
-	row("serve", "operate", "serve on this machine", () => import("./serve.ts")),
-	row("sender", "operate", "add, change and remove senders, who may publish", () => import("./sender.ts")),
+		async () => (await import("./register.ts")).register,
+	],
+	[
+		"remove",
+		"publish",
+		"remove layers, each by a signed DELETE",
+		async () => (await import("./put.ts")).remove,
+	],
+	[
+		"sign",
+		"publish",
+		"print the three headers that sign a request, for curl",
+		async () => (await import("./put.ts")).sign,
+	],
+	[
+		"validate",
+		"publish",
+		"check registrations without writing anything",
+		async () => (await import("./validate.ts")).validate,
+	],
+	["build", "host", "render every fragment as a static file", async () => (await import("./build.ts")).build],
+	["serve", "operate", "serve on this machine", async () => (await import("./serve.ts")).serve],
+	[
+		"sender",
+		"operate",
+		"add, change and remove senders, who may publish",
+		async () => (await import("./sender.ts")).sender,
+	],
 ];
 
 export function commandsOf(

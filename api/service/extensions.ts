@@ -19,12 +19,7 @@ export const purposes = ["publish", "review", "host", "operate", "move"] as cons
 
 export type Purpose = (typeof purposes)[number];
 
-export interface Command {
-	name: string;
-	purpose: Purpose;
-	summary: string;
-	load: () => Promise<Run>;
-}
+export type Command = readonly [name: string, purpose: Purpose, summary: string, load: () => Promise<Run>];
 
 export interface ExtensionFile {
 	path: string;

@@ -1,26 +1,5 @@
 import type { Variables } from "../../api/configuration.ts";
-import type { Command, Extension, RunningService, Started } from "../../api/service/extensions.ts";
-
-const commands: readonly Command[] = [
-	{
-		name: "deploy",
-		purpose: "host",
-		summary: "put the build and the worker on Cloudflare",
-		load: async () => (await import("./commands/deploy.ts")).run,
-	},
-	{
-		name: "verify",
-		purpose: "host",
-		summary: "check that a hosting serves the build",
-		load: async () => (await import("./commands/verify.ts")).run,
-	},
-	{
-		name: "backup",
-		purpose: "operate",
-		summary: "copy the layers and the senders of DATA_DIR to another disk, and read the copy back",
-		load: async () => (await import("./commands/backup.ts")).run,
-	},
-];
+import type { Extension, RunningService, Started } from "../../api/service/extensions.ts";
 
 interface MetricsSettings {
 	/** Null: nothing is measured. */
@@ -46,7 +25,26 @@ async function startMetrics(service: RunningService<MetricsSettings>): Promise<S
 
 export const hosting: Extension = {
 	name: "hosting",
-	commands,
+	commands: [
+		[
+			"deploy",
+			"host",
+			"put the build and the worker on Cloudflare",
+			async () => (await import("./commands/deploy.ts")).run,
+		],
+		[
+			"verify",
+			"host",
+			"check that a hosting serves the build",
+			async () => (await import("./commands/verify.ts")).run,
+		],
+		[
+			"backup",
+			"operate",
+			"copy the layers and the senders of DATA_DIR to another disk, and read the copy back",
+			async () => (await import("./commands/backup.ts")).run,
+		],
+	],
 	settings: readMetrics,
 	start: startMetrics,
 };

@@ -4,12 +4,12 @@ import type { RepairingService } from "./start.ts";
 export const repair: Extension = {
 	name: "repair",
 	commands: [
-		{
-			name: "repair",
-			purpose: "operate",
-			summary: "look for the services of layers that stay sick, and propose what to register in their place",
-			load: async () => (await import("./commands/repair.ts")).run,
-		},
+		[
+			"repair",
+			"operate",
+			"look for the services of layers that stay sick, and propose what to register in their place",
+			async () => (await import("./commands/repair.ts")).run,
+		],
 	],
 	start: async (service: RepairingService) => (await import("./start.ts")).startRepair(service),
 };

@@ -11,7 +11,7 @@ import { allExtensions, commandsOf } from "../../scripts/main.ts";
 import { snippetsOf } from "../../site/data/snippets.ts";
 import { test } from "../helpers/suite.ts";
 
-const commands = commandsOf(allExtensions).map(({ name }) => name);
+const commands = commandsOf(allExtensions).map(([name]) => name);
 const isCommand = (name: string) => commands.includes(name);
 
 const read = (name: string) => readFileSync(name, "utf8");
@@ -111,7 +111,7 @@ test("the README of each extension names its settings, its commands and its page
 		const text = read(join("extensions", name, "README.md"));
 		const variables = new Variables({});
 		settings?.(variables);
-		const names = [...variables.names, ...commands.map((command) => command.name)];
+		const names = [...variables.names, ...commands.map(([name]) => name)];
 		assert.equal(
 			names.filter((word) => !text.includes(`\`${word}\``)),
 			[],

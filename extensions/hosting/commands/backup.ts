@@ -1,9 +1,9 @@
-// npx fragment-publisher backup: copies the layers and the senders of DATA_DIR to another disk
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { mkdir, readdir, stat } from "node:fs/promises";
+import { mkdir, stat } from "node:fs/promises";
 import { join, relative, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
+import glob from "fast-glob";
 import { WrongError } from "../../../api/configuration.ts";
 import { parseSenders } from "../../../api/senders.ts";
 import { repositoryPath } from "../../../api/service/data-dir.ts";
@@ -12,6 +12,7 @@ import { readConfiguration } from "../../../api/service/settings.ts";
 import { createRun } from "../../../scripts/terminal/command-line.ts";
 import { readTextIfThere, replaceFile } from "../../../store/files/files.ts";
 import { gitText, runGit } from "../../../store/git/commands/run.ts";
+import { readRef } from "../../../store/git/repository.ts";
 
 const main = "refs/heads/main";
 
@@ -19,17 +20,15 @@ const main = "refs/heads/main";
 const fetch =
 	"-c core.logAllRefUpdates=always -c core.fsync=committed -c fetch.fsckObjects=true -c gc.auto=0 fetch --no-tags --no-write-fetch-head";
 
+// The source may belong to another user than root, who makes the backup.
+const serve = "--upload-pack=git -c safe.directory='*' upload-pack";
+
 /** `main` is fetched first, and without force: git refuses a commit that does not follow. Then the copy is read back. */
 async function copyRepository(source: string, target: string): Promise<void> {
 	await mkdir(target, { recursive: true, mode: 0o700 });
 	const git = (...words: string[]) => runGit(target, words, { limitMs: 3_600_000 });
 	await git("init", "--quiet", "--bare", "--initial-branch=main");
-	const hadMain = await git("rev-parse", "--verify", "--quiet", main).then(
-		() => true,
-		() => false,
-	);
-	// The source may belong to another user than root, who makes the backup.
-	const serve = "--upload-pack=git -c safe.directory='*' upload-pack";
+	const hadMain = (await readRef(target)) !== null;
 	await git(...fetch.split(" "), serve, source, `${main}:${main}`);
 	await git(...fetch.split(" "), serve, "--prune", source, "+refs/heads/*:refs/heads/*");
 	if (!hadMain) return void (await git("fsck", "--strict", "--no-dangling", "--no-progress"));
@@ -40,24 +39,20 @@ async function copyRepository(source: string, target: string): Promise<void> {
 
 /** A pack and its index end with the SHA-1 of what is before (gitformat-pack(5)). @throws {Error} if a byte has changed */
 async function checkPacks(folder: string): Promise<void> {
-	for (const name of (await readdir(folder)).filter((file) => /\.(?:pack|idx)$/.test(file))) {
-		const path = join(folder, name);
-		const end = (await stat(path)).size - 20;
+	for (const name of await glob("*.{pack,idx}", { cwd: folder, absolute: true })) {
+		const end = (await stat(name)).size - 20;
 		const hash = createHash("sha1");
-		await pipeline(createReadStream(path, { end: end - 1 }), hash);
-		const [sum] = await createReadStream(path, { start: end }).toArray();
-		if (!hash.digest().equals(sum ?? Buffer.alloc(0))) throw new Error(`${path}: is damaged`);
+		await pipeline(createReadStream(name, { end: end - 1 }), hash);
+		const [sum] = await createReadStream(name, { start: end }).toArray();
+		if (!hash.digest().equals(sum ?? Buffer.alloc(0))) throw new Error(`${name}: is damaged`);
 	}
 }
-
-const otherCommits =
-	"has commits that the source does not have, and stays as it is. Restore it (docs/operate.md), or name another folder";
 
 export const run = createRun("backup", async ({ read, environment, io }) => {
 	const [, name] = await read((line) => line.argument("<dir>", "the folder of the backup, on another disk"));
 	const { dataDir } = readConfiguration({ DATA_DIR: environment.DATA_DIR });
 	const folder = resolve(name);
-	if (!relative(resolve(dataDir), folder).startsWith(".."))
+	if (!relative(dataDir, folder).startsWith(".."))
 		throw new Error(`${folder}: must be outside ${dataDir}, on another disk`);
 	const [source, target] = [resolve(repositoryPath(dataDir)), repositoryPath(folder)];
 	const [from, to] = [sendersPath(dataDir), sendersPath(folder)];
@@ -66,13 +61,15 @@ export const run = createRun("backup", async ({ read, environment, io }) => {
 	else if (before !== null)
 		throw new WrongError(`${from}: is not there, and the backup in ${folder} has it: nothing was changed`);
 	await copyRepository(source, target).catch(({ message }: Error) => {
-		const reason = /rejected|non-fast-forward/.test(message) ? otherCommits : `failed: ${message}`;
+		const reason = /rejected|non-fast-forward/.test(message)
+			? "has commits that the source does not have, and stays as it is. Restore it (docs/operate.md), or name another folder"
+			: `failed: ${message}`;
 		throw new WrongError(`${folder}: the backup ${reason}`);
 	});
 	if (senders !== null) {
 		const kept = `${to}.${io.now().toISOString().replaceAll(":", "")}`;
-		if (before !== null && before !== senders) await replaceFile(kept, before, 0o600);
-		await replaceFile(to, senders, 0o600);
+		if (before !== null && before !== senders) await replaceFile(kept, before);
+		await replaceFile(to, senders);
 	}
 	const rest = senders === null ? "no senders file: keep SENDERS, too" : "the senders";
 	const commit = await gitText(target, ["rev-parse", "--short=12", main]);

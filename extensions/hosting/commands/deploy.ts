@@ -1,4 +1,3 @@
-// npx fragment-publisher deploy: puts the build and the worker on Cloudflare, with wrangler
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";

@@ -1,4 +1,3 @@
-// npx fragment-publisher verify: checks that a hosting serves the build (docs/hosting.md)
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import glob from "fast-glob";

@@ -1,5 +1,3 @@
-// npx fragment-publisher import: imports the layers and senders of an older service
-
 import { type Io, WrongError } from "../../../api/configuration.ts";
 import { putEdits } from "../../../api/register.ts";
 import { openStore } from "../../../api/service/data-dir.ts";
@@ -88,8 +86,6 @@ function mergeImported(stored: string | null, imported: Description | null): str
 
 type SenderEntries = Parameters<Parameters<typeof changeSenders>[1]>[0];
 
-const maxSendersBytes = 10_000_000;
-
 /** Adds the senders of a dump (`{_id, key}`) to the entries of the senders file. A reason never contains a secret. */
 function addSenders(dump: Documents, entries: SenderEntries, refuse: Refuse): SenderEntries {
 	const all = new Map(Object.entries(entries));
@@ -136,7 +132,7 @@ export const run = createRun("import", async ({ read, environment, io }) => {
 		};
 	};
 	// Both files are read completely before anything is written.
-	const senders = sendersDump && (await readDump(sendersDump, maxSendersBytes));
+	const senders = sendersDump && (await readDump(sendersDump));
 	const documents = await readDump(dump);
 	const refuse = refuseOf(dump);
 	const moves = collectMoves(documents, configuration, refuse);

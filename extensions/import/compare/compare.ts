@@ -1,7 +1,4 @@
-// npx fragment-publisher compare: shows the differences of the same layers on two services
-
 import pMap from "p-map";
-import { FetchFailure } from "../../../api/service/net/failure.ts";
 import { createFetch } from "../../../api/service/net/fetch.ts";
 import { type Lang, langs, parseSmallkey } from "../../../registry/smallkey.ts";
 import type { TargetName } from "../../../registry/targets/facts.ts";
@@ -29,7 +26,6 @@ async function readLayer(docs: string, lang: Lang, smallkey: string, attempt = 1
 		// v2 answers an empty list for an unknown key.
 		return Array.isArray(list) && list.length <= 1 ? nodeIn(list[0]) : "answers without a list of one layer";
 	} catch (cause) {
-		if (cause instanceof FetchFailure && cause.reason === "size") return cause.message;
 		if (attempt < maxAttempts) return readLayer(docs, lang, smallkey, attempt + 1);
 		throw new Error(address, { cause });
 	}
@@ -73,9 +69,6 @@ function findingsOf(before: Read, now: Read): Iterable<Difference> {
 	return now ? differences(before, now) : [["missing in the new service", true]];
 }
 
-/** Kinds of difference that are listed in a class: their texts have names that a service chooses. */
-const maxKinds = 1_000;
-
 /** Layers that are read at the same time, one request of each. */
 const maxConcurrent = 16;
 
@@ -84,11 +77,6 @@ const maxNamed = 3;
 
 /** A class of differences: the layers by their kind. */
 type Kinds = Map<string, Set<string>>;
-
-function addTo(kinds: Kinds, text: string, smallkey: string): void {
-	const kind = kinds.size < maxKinds || kinds.has(text) ? text : "another difference";
-	kinds.set(kind, (kinds.get(kind) ?? new Set()).add(smallkey));
-}
 
 /** @param named number of smallkeys that are listed for each kind */
 function linesOf(title: string, kinds: Kinds, named: number): string[] {
@@ -124,12 +112,14 @@ export const run = createRun("compare", async ({ read, io }) => {
 	const isServed = targets.length > 0;
 	if (!isServed) throw new Error(`${old}: serves none of ${comparedTargets.join(", ")} below this address`);
 	const [relevant, cosmetic]: [Kinds, Kinds] = [new Map(), new Map()];
+	const add = (kinds: Kinds, kind: string, smallkey: string) =>
+		kinds.set(kind, (kinds.get(kind) ?? new Set()).add(smallkey));
 	const compareLayer = async (smallkey: string) => {
 		for (const [target, readOld, readFresh] of targets)
 			for (const lang of langs) {
 				const reads = await Promise.all([readOld(lang, smallkey), readFresh(lang, smallkey)]);
 				for (const [kind, isRelevant] of findingsOf(...reads))
-					addTo(isRelevant ? relevant : cosmetic, `${kind} (${target})`, smallkey);
+					add(isRelevant ? relevant : cosmetic, `${kind} (${target})`, smallkey);
 			}
 	};
 	await pMap(smallkeys, compareLayer, { concurrency: maxConcurrent });

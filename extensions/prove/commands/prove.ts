@@ -1,4 +1,3 @@
-// npx fragment-publisher prove
 import { createHash } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";

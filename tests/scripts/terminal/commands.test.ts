@@ -17,8 +17,8 @@ test("--help and help list every command once, by its purpose, with what it does
 	for (const purpose of purposes) {
 		const [, group = ""] = stdout.split(`\nTo ${purpose}:\n`);
 		const text = (group.split("\n\n")[0] ?? "").replace(/\s+/g, " ");
-		const listed = commands.filter((command) => command.purpose === purpose);
-		const expected = listed.map(({ name, summary }) => ` ${name} ${summary}`);
+		const listed = commands.filter(([, other]) => other === purpose);
+		const expected = listed.map(([name, , summary]) => ` ${name} ${summary}`);
 		assert.is(text, expected.join(""));
 	}
 	assert.is((await runScript("help", [])).stdout, stdout);
@@ -30,7 +30,7 @@ test("an unknown command is refused with the nearest one named", async () => {
 });
 
 test("every command prints its help, whatever the settings, and names the nearest option", async () => {
-	for (const { name, summary } of commands) {
+	for (const [name, , summary] of commands) {
 		const help = await runScript(name, ["--help"], { PORT: "none", SENDERS: "none" });
 		assert.equal([help.code, help.stderr], [0, ""], name);
 		assert.ok(help.stdout.startsWith(`Usage: npx fragment-publisher ${name} `), help.stdout);
