@@ -9,7 +9,7 @@ const buildHelp = `
 A wrong file of a folder prevents the whole build. With --repo everything else is built, and a wrong file in its last
 valid form; the exit code is 1 in both cases.`;
 
-export const build = createRun("build", async ({ read, environment, io, extensions }) => {
+export const build = createRun(async ({ read, environment, io, extensions }) => {
 	const [options] = await read((line) =>
 		withSource(line)
 			.option("--out <dir>", "output folder; the files of removed layers are removed from it", "dist")

@@ -3,12 +3,9 @@
 // print that line.
 const { engines } = require("../package.json");
 
-const numbersOf = (version) => version.split(".").map(Number);
 const least = engines.node.replace(">=", "");
-const [leastMajor, leastMinor] = numbersOf(least);
-const [major, minor] = numbersOf(process.versions.node);
 
-if (major < leastMajor || (major === leastMajor && minor < leastMinor)) {
+if (process.versions.node.localeCompare(least, undefined, { numeric: true }) < 0) {
 	console.error(`Node ${least} or newer is needed, and this is ${process.versions.node}: https://nodejs.org`);
 	process.exit(2);
 }

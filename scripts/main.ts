@@ -43,8 +43,8 @@ export async function run(
 	const command = commands.find(([name]) => name === called);
 	if (!command)
 		return withErrors(io, async () => void createProgram(io, commands).parse(argv, { from: "user" }));
-	const [, , summary, load] = command;
-	return (await load())(words as string[], environment, io, { summary, extensions: all });
+	const [name, , summary, load] = command;
+	return (await load())(words as string[], environment, io, { name, summary, extensions: all });
 }
 
 export async function main(): Promise<void> {

@@ -27,7 +27,7 @@ async function readKeys(path: string, warn: (line: string) => void): Promise<str
 	throw new Error(`${path}: a smallkey ${smallkeyRule}, not ${JSON.stringify(wrong.slice(0, 80))}`);
 }
 
-export const put = createRun("put", async ({ read, environment, io }) => {
+export const put = createRun(async ({ read, environment, io }) => {
 	const [options, smallkey, file] = await read((line) =>
 		requestOptions(line.argument("<smallkey>", "the layer").argument("<file>", "the registration")).option(
 			...ifMatchOption,
@@ -36,7 +36,7 @@ export const put = createRun("put", async ({ read, environment, io }) => {
 	return sendRequest({ ...options, smallkey, body: await readFile(file) }, environment, io);
 });
 
-export const remove = createRun("remove", async ({ read, environment, io }) => {
+export const remove = createRun(async ({ read, environment, io }) => {
 	const [{ file, ...options }, named] = await read((line) =>
 		requestOptions(line.argument("[smallkey...]", "the layers"))
 			.option("--file <file>", "a file of smallkeys with spaces, commas or lines between them")
@@ -50,7 +50,7 @@ export const remove = createRun("remove", async ({ read, environment, io }) => {
 	return removeMany(keys, options, environment, io);
 });
 
-export const sign = createRun("sign", async ({ read, environment, io }) => {
+export const sign = createRun(async ({ read, environment, io }) => {
 	const [options, smallkey, file] = await read((line) =>
 		requestOptions(line.argument("<smallkey>", "the layer"))
 			.argument("[file]", "the registration; without one a removal is signed")

@@ -41,7 +41,7 @@ served; the secret is found as for put. Without it all are one commit in GITHUB_
 repository in DATA_DIR, on which no service may run. After an interruption, run the same again.
 --remove-others lists what it removes, once all files are accepted, and asks.`;
 
-export const register = createRun("register", async ({ read, environment, io }) => {
+export const register = createRun(async ({ read, environment, io }) => {
 	const [options, folder] = await read((line) =>
 		line
 			.argument("<dir>", "a folder of <smallkey>.json, or of <ab>/<smallkey>.json as in layers/")

@@ -23,7 +23,7 @@ const parseGlob = matching(
 	"a smallkey, in which * is any run of characters and ? is one.",
 );
 
-export const sender = createRun("sender", async ({ read, environment, io }) => {
+export const sender = createRun(async ({ read, environment, io }) => {
 	const { dataDir } = readConfiguration({ DATA_DIR: environment.DATA_DIR });
 	const place = sendersPath(dataDir);
 	const show = async (id: string, isSecretOnly = false) => {

@@ -10,7 +10,7 @@ import { type Configuration, misspeltSettings, readConfiguration } from "../api/
 import { counted } from "../registry/untrusted-text.ts";
 import { createRun } from "./terminal/command-line.ts";
 
-export const serve = createRun("serve", async ({ read, environment, io, extensions }) => {
+export const serve = createRun(async ({ read, environment, io, extensions }) => {
 	await read((line) => line.addHelpText("after", "\nEnvironment variables configure it: docs/settings.md."));
 	const readers = extensions.flatMap(({ settings }) => settings ?? []);
 	const configuration = readConfiguration(environment, ...readers);

@@ -26,9 +26,11 @@ export function withSource<Args extends unknown[], Options extends OptionValues>
 		.option("--ref <ref>", "its commit (the branch main)");
 }
 
-type SourceOptions = Partial<Record<"layers" | "repo" | "ref", string | undefined>>;
-
-export function nameSource({ layers, repo, ref }: SourceOptions): { source: Source; name: string } {
+export function nameSource({
+	layers,
+	repo,
+	ref,
+}: Partial<Record<"layers" | "repo" | "ref", string | undefined>>): { source: Source; name: string } {
 	if (repo !== undefined) {
 		const name = `${ref ?? "the branch main"} of the repository ${repo}`;
 		return { source: { repository: repo, ref: ref ?? "refs/heads/main" }, name };
@@ -91,7 +93,7 @@ function namesBeside(files: readonly NamedFile[]): NamesBefore {
 	return namesOf(beside.filter(({ path }) => !paths.has(path)));
 }
 
-export const validate = createRun("validate", async ({ read, io }) => {
+export const validate = createRun(async ({ read, io }) => {
 	const [, names] = await read((line) =>
 		line.argument(
 			"[file...]",

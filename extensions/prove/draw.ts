@@ -68,7 +68,7 @@ async function draw(options: DrawOptions, smallkey: string, lang: Lang): Promise
 		page.setDefaultTimeout(maxStepMs);
 		await page.goto(`${site}${lang}/?layer=${encodeURIComponent(smallkey)}`);
 		await waitUntilDrawn(page);
-		await hideButtons(page);
+		await style(page, ".zoom, .ol-attribution, .ol-overlaycontainer", "hidden");
 		return await inspectMap(page, network);
 	} finally {
 		await context.close();
@@ -115,10 +115,12 @@ async function zoomIn(page: Page): Promise<void> {
 	await waitUntilDrawn(page);
 }
 
-async function hideButtons(page: Page): Promise<void> {
-	await page.locator(".zoom, .ol-attribution, .ol-overlaycontainer").evaluateAll((elements) => {
-		for (const element of elements) (element as HTMLElement).style.visibility = "hidden";
-	});
+type Visibility = "visible" | "hidden";
+
+async function style(page: Page, selector: string, visibility: Visibility): Promise<void> {
+	await page.locator(selector).evaluateAll((elements, value) => {
+		for (const element of elements) (element as HTMLElement).style.visibility = value;
+	}, visibility);
 }
 
 /** Whether the map with the layer differs from the map without it. */
@@ -141,10 +143,8 @@ function areDifferent(a: Buffer, b: Buffer): boolean {
 /** The page loads symbols after features, so two equal screenshots are awaited. */
 const maxPictures = 10;
 
-async function stableScreenshot(page: Page, visibility: "visible" | "hidden"): Promise<Buffer> {
-	await page.locator(".drawnlayer").evaluateAll((layers, value) => {
-		for (const layer of layers) (layer as HTMLElement).style.visibility = value;
-	}, visibility);
+async function stableScreenshot(page: Page, visibility: Visibility): Promise<Buffer> {
+	await style(page, ".drawnlayer", visibility);
 	let last = await page.locator(mapSelector).screenshot();
 	for (let taken = 1; taken < maxPictures; taken += 1) {
 		const next = await page.locator(mapSelector).screenshot();

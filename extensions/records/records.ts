@@ -59,26 +59,23 @@ export function parseItemsQuery(query: string): ItemsQuery | Problem {
 		if (!isValid) return problemAt("query", "parameter", shownValue(name));
 		if (!isValid(value)) return problemAt(name, "type", must, shownValue(value));
 	}
-	const itemsOf = (name: string) => {
-		const items = (parameters.get(name) ?? "").split(",").filter((item) => item.trim() !== "");
-		return items.length > 0 ? items : null;
-	};
-	const [q, ids, types] = [itemsOf("q"), itemsOf("ids"), itemsOf("type")];
-	if (q && (q.length > maxPhrases || q.join().length > maxPhrasesLength))
+	const itemsOf = (name: string) =>
+		(parameters.get(name) ?? "").split(",").filter((item) => item.trim() !== "");
+	const [q, ids, types] = [itemsOf("q"), new Set(itemsOf("ids")), new Set(itemsOf("type"))];
+	if (q.length > maxPhrases || q.join().length > maxPhrasesLength)
 		return problemAt("q", "phrases", maxPhrases, maxPhrasesLength);
-	const phrases = q?.map((phrase) => folded(phrase).trim());
-	const smallkeys = ids && new Set(ids);
+	const phrases = q.map((phrase) => folded(phrase).trim());
 	const bbox = parseBbox(parameters.get("bbox") ?? "");
 	const limit = Math.min(Number(parameters.get("limit") ?? defaultLimit), maxLimit);
 	const offset = Number(parameters.get("offset") ?? 0);
 	parameters.delete("limit");
 	parameters.delete("offset");
 	const isMatch = (entry: Entry) => {
-		if (smallkeys && !smallkeys.has(entry.smallkey)) return false;
-		if (types && !types.includes(entry.type)) return false;
+		if (ids.size > 0 && !ids.has(entry.smallkey)) return false;
+		if (types.size > 0 && !types.has(entry.type)) return false;
 		// A record without a geometry matches every box (OGC API Features 1.0.1, /req/core/fc-bbox-response, C).
 		if (bbox && entry.bounds && !intersects(entry.bounds, bbox)) return false;
-		return phrases?.some((phrase) => searchedText(entry).includes(phrase)) ?? true;
+		return phrases.length === 0 || phrases.some((phrase) => searchedText(entry).includes(phrase));
 	};
 	return { isMatch, limit, offset, text: parameters.toString() };
 }
@@ -86,11 +83,9 @@ export function parseItemsQuery(query: string): ItemsQuery | Problem {
 /** Four numbers, or six with heights; west may be greater than east (OGC API Features, "bbox"). */
 function parseBbox(text: string): Bounds | null {
 	const numbers = text.split(",").map((part) => (/^\s*[+-]?\d/.test(part) ? Number(part) : Number.NaN));
-	if (!numbers.every(Number.isFinite) || (numbers.length !== 4 && numbers.length !== 6)) return null;
-	const bounds = (numbers.length === 6
-		? [0, 1, 3, 4].map((at) => numbers[at])
-		: numbers) as unknown as Bounds;
-	return bounds[1] <= bounds[3] ? bounds : null;
+	const bounds = numbers.filter((_, at) => numbers.length === 4 || at % 3 < 2) as unknown as Bounds;
+	const isBox = numbers.every(Number.isFinite) && (numbers.length === 4 || numbers.length === 6);
+	return isBox && bounds[1] <= bounds[3] ? bounds : null;
 }
 
 /** A text without differences of case, accents, spaces and apostrophes: keyboards write `'` where titles have `’`. */
@@ -106,9 +101,8 @@ const searchedTexts = new WeakMap<Entry, string>();
 function searchedText(entry: Entry): string {
 	const { smallkey, title, description: about } = entry;
 	const textsIn = (lang: Lang) => [title[lang], about?.[lang], senderOf(entry, lang)];
-	const text =
-		searchedTexts.get(entry) ??
-		folded([smallkey, ...langs.flatMap(textsIn), ...allKeywords(entry)].join("\0"));
+	const parts = () => [smallkey, ...langs.flatMap(textsIn), ...allKeywords(entry)];
+	const text = searchedTexts.get(entry) ?? folded(parts().join("\0"));
 	searchedTexts.set(entry, text);
 	return text;
 }
@@ -151,8 +145,8 @@ export function* recordsFiles(
 export function recordOf(entry: Entry, root: string) {
 	const { smallkey, type, bounds, changed, sender } = entry;
 	const keywords = allKeywords(entry);
-	const both = (texts: { en?: string; fr?: string }) =>
-		[...new Set([texts.en, texts.fr].filter(Boolean))].join(" · ");
+	const both = ({ en, fr }: { en?: string; fr?: string }) =>
+		[...new Set([en, fr])].filter(Boolean).join(" · ");
 	const pages = langs.map((lang): Link => {
 		const href = root + layerAddress(lang, smallkey);
 		return { rel: "describedby", type: "text/html", hreflang: lang, title: titleOf(entry, lang), href };
@@ -179,11 +173,8 @@ export function recordOf(entry: Entry, root: string) {
 
 /** Counter-clockwise from the south-west (RFC 7946, section 3.1.6). */
 function ringOf([west, south, east, north]: Bounds): number[][] {
-	const [start, end] = [
-		[west, south],
-		[east, north],
-	];
-	return [start, [east, south], end, [west, north], start];
+	const start = [west, south];
+	return [start, [east, south], [east, north], [west, north], start];
 }
 
 const arcgis = (kind: string) => `ESRI:ArcGIS:${kind}`;

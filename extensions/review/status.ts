@@ -96,7 +96,7 @@ async function declinedOf(repository: string, smallkey: string): Promise<LayerSt
 	return { commit, at: isoTime(newest.timeMs), reason: newest.reason };
 }
 
-export const run = createRun("status", async ({ read, environment, io }) => {
+export const run = createRun(async ({ read, environment, io }) => {
 	await read((line) => line);
 	const { dataDir } = readConfiguration(withoutStore(environment));
 	const { path, name } = await findRepository(dataDir);

@@ -24,8 +24,8 @@ interface Call {
 	extensions: App["extensions"];
 }
 
-export function createRun(name: string, main: (call: Call) => Promise<number | undefined>): Run {
-	return (argv, environment, io, { summary, extensions }) => {
+export function createRun(main: (call: Call) => Promise<number | undefined>): Run {
+	return (argv, environment, io, { name, summary, extensions }) => {
 		const read: Call["read"] = async (declare) => {
 			const call = `npx fragment-publisher ${name}`;
 			const line = withOutput(new Command(call), io)

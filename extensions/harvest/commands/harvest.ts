@@ -61,7 +61,7 @@ function printFindings(
 	return code;
 }
 
-export const runHarvest = createRun("harvest", async ({ read, environment, io }) => {
+export const runHarvest = createRun(async ({ read, environment, io }) => {
 	const [{ new: isNew, layers: folder }, smallkeys] = await read((line) =>
 		line
 			.argument(...smallkeysArgument)
@@ -97,7 +97,7 @@ export const runHarvest = createRun("harvest", async ({ read, environment, io })
 	return printFindings(outcomes, io);
 });
 
-export const runWatch = createRun("watch-services", async ({ read, environment, io }) => {
+export const runWatch = createRun(async ({ read, environment, io }) => {
 	const [{ layers: folder }, smallkeys] = await read((line) =>
 		line.argument(...smallkeysArgument).option(...folderOption),
 	);

@@ -48,7 +48,7 @@ async function checkPacks(folder: string): Promise<void> {
 	}
 }
 
-export const run = createRun("backup", async ({ read, environment, io }) => {
+export const run = createRun(async ({ read, environment, io }) => {
 	const [, name] = await read((line) => line.argument("<dir>", "the folder of the backup, on another disk"));
 	const { dataDir } = readConfiguration({ DATA_DIR: environment.DATA_DIR });
 	const folder = resolve(name);

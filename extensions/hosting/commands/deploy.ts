@@ -91,7 +91,7 @@ export async function bucketConfiguration(bucket: string): Promise<string> {
 	return text.replace(/(?<="bucket_name": )"[^"]*"/, () => JSON.stringify(bucket));
 }
 
-export const run = createRun("deploy", async ({ read, environment, extensions }) => {
+export const run = createRun(async ({ read, environment, extensions }) => {
 	const [{ layers, dist, objects, secret, prepare }, further] = await read((line) =>
 		line
 			.argument("[option...]", "after another --: further options of wrangler deploy, such as --dry-run")

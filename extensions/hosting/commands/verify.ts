@@ -79,7 +79,7 @@ async function changedSince(commit: string): Promise<string[]> {
 /** Of paths with the same difference. */
 const maxNamed = 20;
 
-export const run = createRun("verify", async ({ read, io }) => {
+export const run = createRun(async ({ read, io }) => {
 	const [{ since, wait = 0, dist }, address] = await read((line) =>
 		line
 			.argument("<url>", "the service with its base path, such as https://fragments.example", parseUrl)

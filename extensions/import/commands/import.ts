@@ -114,7 +114,7 @@ A dump is {"docs":[…]}, or the answer of _all_docs?include_docs=true.
 Writes to GITHUB_REPOSITORY where that is set, else to the repository in DATA_DIR, on which no service may run.
 What cannot be moved is listed with its reason and place, keeps nothing else back, and ends the import with 1.`;
 
-export const run = createRun("import", async ({ read, environment, io }) => {
+export const run = createRun(async ({ read, environment, io }) => {
 	const [{ senders: sendersDump = "", dryRun }, dump] = await read((line) =>
 		line
 			.argument("<dump>", "its layers")

@@ -91,7 +91,7 @@ const compareHelp = `
 An address is the part before /v1/docs/… or /v2/docs/…; nothing is written to either service.
 Ends with 1 where a viewer would draw or ask a layer otherwise, or it is missing, or the older service cannot serve it.`;
 
-export const run = createRun("compare", async ({ read, io }) => {
+export const run = createRun(async ({ read, io }) => {
 	const [{ keys: path }, old, now] = await read((line) =>
 		line
 			.argument("<old>", "the older service, such as http://rcs.example", parseUrl)
@@ -109,8 +109,8 @@ export const run = createRun("compare", async ({ read, io }) => {
 		const readOld = await openReader(old, target, first);
 		if (readOld) targets.push([target, readOld, (await openReader(now, target, first)) ?? notServed]);
 	}
-	const isServed = targets.length > 0;
-	if (!isServed) throw new Error(`${old}: serves none of ${comparedTargets.join(", ")} below this address`);
+	if (targets.length === 0)
+		throw new Error(`${old}: serves none of ${comparedTargets.join(", ")} below this address`);
 	const [relevant, cosmetic]: [Kinds, Kinds] = [new Map(), new Map()];
 	const add = (kinds: Kinds, kind: string, smallkey: string) =>
 		kinds.set(kind, (kinds.get(kind) ?? new Set()).add(smallkey));
@@ -124,10 +124,10 @@ export const run = createRun("compare", async ({ read, io }) => {
 	};
 	await pMap(smallkeys, compareLayer, { concurrency: maxConcurrent });
 	const different = new Set([...relevant.values(), ...cosmetic.values()].flatMap((keys) => [...keys]));
-	const places = `${targets.map(([target]) => target).join(", ")}, in both languages`;
+	const places = targets.map(([target]) => target).join(", ");
 	const equal = smallkeys.length - different.size;
 	const lines = [
-		`${counted(smallkeys.length, "layer")} read at ${places}, ${equal} without a difference`,
+		`${counted(smallkeys.length, "layer")} read at ${places}, in both languages, ${equal} without a difference`,
 		...linesOf(
 			"Viewer-relevant: a viewer would draw or ask these layers otherwise",
 			relevant,

@@ -43,7 +43,7 @@ function isIn({ number, of }: ReturnType<typeof parsePart>, smallkey: string): b
 	return createHash("sha256").update(smallkey).digest().readUInt32BE() % of === number - 1;
 }
 
-export const run = createRun("prove", async ({ read, environment, io }) => {
+export const run = createRun(async ({ read, environment, io }) => {
 	const [{ part, out, ...options }, smallkeys] = await read((line) =>
 		withSource(line.argument("[smallkey...]", "which layers; all where none is named"))
 			.option("--part <part>", "one of several parts of all layers, such as 3/7", parsePart)

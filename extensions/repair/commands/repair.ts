@@ -54,7 +54,7 @@ async function writeRequests(
 	await writeFile(join(out, "withdrawn.txt"), withdrawn.map((branch) => `${branch}\n`).join(""));
 }
 
-export const run = createRun("repair", async ({ read, environment, io }) => {
+export const run = createRun(async ({ read, environment, io }) => {
 	const [{ out }] = await read((line) =>
 		line.option(
 			"--out <dir>",

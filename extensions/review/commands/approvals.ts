@@ -99,7 +99,7 @@ that its owners have approved, and whose checks have passed, is merged.`;
 
 const fetchCommit = "fetch --quiet --no-tags --no-recurse-submodules --no-write-fetch-head origin".split(" ");
 
-export const run = createRun("approvals", async ({ read, environment, io }) => {
+export const run = createRun(async ({ read, environment, io }) => {
 	const [{ author, reports, all, ...options }] = await read((line) =>
 		line
 			.option(

@@ -126,7 +126,7 @@ function parseSince(text: string, nowMs: number): number {
 	throw new Error(`--since: must be a time such as 7d or 2026-03-04, not ${text}`);
 }
 
-export const run = createRun("audit", async ({ read, environment, io }) => {
+export const run = createRun(async ({ read, environment, io }) => {
 	const [{ sender, since }, smallkey] = await read((line) =>
 		line
 			.argument("[smallkey]", "the layer")

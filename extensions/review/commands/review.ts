@@ -135,7 +135,7 @@ async function decline(session: Session, key: string, options: { by?: string; wh
 	return exitCodes.done;
 }
 
-export const run = createRun("review", async ({ read, environment, io }) => {
+export const run = createRun(async ({ read, environment, io }) => {
 	let code: number = exitCodes.done;
 	const session: Session = {
 		environment,

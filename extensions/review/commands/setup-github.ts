@@ -177,7 +177,7 @@ const setupHelp = `
 It writes nothing. GITHUB_TOKEN: a token of a person who administers the repository, such as that of gh auth token. A fine-grained
 one reads Administration, Actions, Environments, Secrets and Variables. Run it in a clone, which has published.env and the owners.`;
 
-export const run = createRun("setup-github", async ({ read, environment, io }) => {
+export const run = createRun(async ({ read, environment, io }) => {
 	const [, repository] = await read((line) =>
 		line.argument("<owner/name>", "the repository").addHelpText("after", setupHelp),
 	);
