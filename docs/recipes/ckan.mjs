@@ -1,8 +1,5 @@
-// From the WMS and ArcGIS resources of a CKAN catalogue to a folder for `npx fragment-publisher register`.
+// From the WMS and ArcGIS resources of a CKAN catalogue to a folder for `npx fragment-publisher register` (docs/publish.md).
 // node docs/recipes/ckan.mjs https://open.canada.ca/data 'organization:nrcan-rncan' my-layers nrcan-
-// Each run writes what has changed, removes what is gone, and prints what is left out and why.
-// Exit code 0: the folder is complete; 1: an error, and the folder is as it was, or `register` refuses it. Tried with
-// recorded answers only.
 // The interface: https://docs.ckan.org/en/2.11/api/ (package_search). Languages as in open.canada.ca's schema:
 // https://github.com/open-data/ckanext-canada
 import { ask } from "./catalogue.mjs";

@@ -1,8 +1,5 @@
-// From the WMS and ArcGIS links of a GeoNetwork 4 catalogue to a folder for `npx fragment-publisher register`.
+// From the WMS and ArcGIS links of a GeoNetwork 4 catalogue to a folder for `npx fragment-publisher register` (docs/publish.md).
 // node docs/recipes/geonetwork.mjs https://catalogue.example/geonetwork 'groupOwner:12' my-layers energy-
-// Each run writes what has changed, removes what is gone, and prints what is left out and why.
-// Exit code 0: the folder is complete; 1: an error, and the folder is as it was, or `register` refuses it. Tried with
-// recorded answers only.
 // The interface: https://docs.geonetwork-opensource.org/4.2/api/search/ (search/records/_search)
 import { createHash } from "node:crypto";
 import { ask } from "./catalogue.mjs";

@@ -160,15 +160,10 @@ function wmsNode(url, name) {
 	// A name with spaces is a title for people.
 	const fromCatalogue = /\s/.test(name) || ofLink.test(name) ? "" : name;
 	const text = parameters.get("layers") || parameters.get("layer") || fromCatalogue;
-	const layers = text
-		.split(",")
-		.map((layer) => layer.trim())
-		.filter(Boolean);
+	const layers = text.split(",").flatMap((layer) => layer.trim() || []);
 	if (layers.length === 0) throw new Reason("names no layer of its WMS");
-	const [legend_format, feature_info_format] = [
-		parameters.get("legend_format"),
-		parameters.get("feature_info_type"),
-	];
+	const legend_format = parameters.get("legend_format");
+	const feature_info_format = parameters.get("feature_info_type");
 	return {
 		service_type: "ogcWms",
 		service_url: url.href.replace(/\?$/, ""),
@@ -180,20 +175,16 @@ function wmsNode(url, name) {
 
 /** Version 1.0.0, which all viewers read, where it can say it: one layer of a WMS or of ArcGIS in both languages. */
 function registrationOf(en, fr, names, metadata) {
-	const nameOf = (lang) => ({ ...(names[lang] && { service_name: names[lang] }), metadata });
+	const nameOf = (lang) => ({ service_name: names[lang] || undefined, metadata });
 	const isWms = [en, fr].every(({ scrape_only }) => scrape_only?.length === 1);
 	if (!isWms && [en, fr].some(({ service_type }) => service_type !== "esriFeature"))
 		return { version: "2.0", en: { ...en, ...nameOf("en") }, fr: { ...fr, ...nameOf("fr") } };
 	const entryOf = ({ service_type, scrape_only, feature_info_format, ...others }, lang) => ({
 		...others,
-		...(isWms && { layer: scrape_only[0] }),
-		...(feature_info_format && { feature_info_type: feature_info_format }),
+		layer: isWms ? scrape_only[0] : undefined,
+		feature_info_type: feature_info_format,
 		...nameOf(lang),
 	});
-	return {
-		version: "1.0.0",
-		payload_type: isWms ? "wms" : "feature",
-		en: entryOf(en, "en"),
-		fr: entryOf(fr, "fr"),
-	};
+	const payload_type = isWms ? "wms" : "feature";
+	return { version: "1.0.0", payload_type, en: entryOf(en, "en"), fr: entryOf(fr, "fr") };
 }

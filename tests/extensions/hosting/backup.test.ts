@@ -31,10 +31,11 @@ async function damage(folder: string, name: string, change: (bytes: Buffer) => B
 
 const packsOf = (folder: string) => readdir(join(folder, "repository.git/objects/pack"));
 
-async function stateOf(): Promise<string> {
-	const texts = [await git(backup, "for-each-ref"), await readdir(backup)];
-	return [...texts, await readFile(join(backup, "senders.json"), "utf8")].join("\n");
-}
+const stateOf = async () => [
+	await git(backup, "for-each-ref"),
+	await readdir(backup),
+	await readFile(join(backup, "senders.json"), "utf8"),
+];
 
 /** Asserts that a backup is refused, and leaves the one that is there as it is. */
 async function refused(text: string | RegExp, code = 1, folder = local.folder): Promise<void> {
@@ -61,15 +62,11 @@ test("the first backup copies everything, with modes for its owner only, and lat
 	assert.not.match(later.stdout + first.stdout, "test_-k");
 });
 
-test("a source that was lost and began again leaves the backup as it is", async () => {
+test("a source that began again, is damaged, or lacks its senders file leaves the backup as it is", async () => {
 	await exits(backUp(), 0);
 	await using other = await Local.open();
 	await writeFile(join(other.folder, "senders.json"), '{"publisher":"new"}');
 	await refused(/the backup has commits that the source does not have/, 1, other.folder);
-});
-
-test("a damaged source, or one whose senders file is gone, leaves the backup as it is", async () => {
-	await exits(backUp(), 0);
 	await local.put("second", wms("second"));
 	await writeFile(senders, "{");
 	await refused("senders.json", 2);

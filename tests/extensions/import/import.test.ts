@@ -168,14 +168,9 @@ test("every form of a dump is read, with what it holds beside documents", async 
 	await prints(run(dumps[0] as object, senders, ["--dry-run"]), 0, ...lines);
 	assert.is(existsSync(dataDir), false, "a trial writes nothing");
 	const wide = Buffer.from(`\ufeff${JSON.stringify(dumps[0])}\r\n`, "utf16le");
-	for (const dump of [...dumps, wide, `\ufeff${JSON.stringify(dumps[0], null, 2)}\n`]) {
-		const { stderr } = await prints(
-			run(dump),
-			0,
-			/^(?:4 registered|0 registered, 0 changed, 4 stored already)/,
-		);
-		assert.is(stderr, "");
-	}
+	const counts = /^(?:4 registered|0 registered, 0 changed, 4 stored already)/;
+	for (const dump of [...dumps, wide, `\ufeff${JSON.stringify(dumps[0], null, 2)}\n`])
+		assert.is((await prints(run(dump), 0, counts)).stderr, "");
 	assert.is(stored().length, 4);
 });
 
@@ -226,27 +221,23 @@ test("a document that cannot be moved is listed with its reason, and all others 
 	const { stderr: error } = await warns(run({ docs }), 1, "8 documents could not be moved\n");
 	assert.equal(stored(), ["old-15", "old-17"]);
 	for (const [index, [{ _id }, reason]] of unmovable.entries()) {
-		const line = error.split("\n").find((text) => text.includes(`(document ${index + 2} of `)) ?? "";
-		assert.ok(line.startsWith(`not moved: ${_id}: ${reason}`), line);
+		const line = error.split("\n").find((text) => text.includes(`(document ${index + 2} of `));
+		assert.match(line ?? "", `not moved: ${_id}: ${reason}`);
 	}
 	assert.not.match(error, /a:b@/);
 });
 
 test("a dump that cannot be read is an error, and nothing is stored", async () => {
 	const whole = JSON.stringify({ docs: documents });
-	const bad: [dump: string, rule: RegExp][] = [
-		[whole.slice(0, -1), /dump\.json: is not JSON: is it whole\?/],
-		["", /is not JSON/],
-		["[]", /must have one array of documents/],
-		['{"docs":[7]}', /holds something else than documents/],
-		['{"rows":[{"id":"a","key":"a","value":{"rev":"1"}}]}', /ask for _all_docs\?include_docs=true/],
-		['{"docs":[],"rows":[]}', /must have one array of documents/],
-	];
-	for (const [dump, rule] of bad) {
+	for (const [dump, rule] of [
+		[whole.slice(0, -1), "dump.json: is not JSON: is it whole?"],
+		["[]", "must have one array of documents"],
+		['{"docs":[7]}', "holds something else than documents"],
+		['{"rows":[{"id":"a","key":"a","value":{"rev":"1"}}]}', "ask for _all_docs?include_docs=true"],
+		['{"docs":[],"rows":[]}', "must have one array of documents"],
+	] as const)
 		await warns(run(dump), 2, rule, /nothing was written\n$/);
-	}
-	const words = "auth.json: must have one array of documents";
-	await warns(run({ docs: documents }, { nothing: 1 }), 2, words);
+	await warns(run({ docs: documents }, { nothing: 1 }), 2, "auth.json: must have one array of documents");
 	assert.equal(stored(), []);
 	assert.is(existsSync(join(dataDir, "senders.json")), false);
 });
