@@ -56,7 +56,7 @@ export async function updateCatalogue(
 	// Imported on demand: a running service needs the bundler only at its first start. It ends before the layers are read,
 	// since both take memory: row `push-memory` of `npm run bench`.
 	const stamp = catalogueStamp(options);
-	if (!existing) await (await import("./site.ts")).bundlesOfPage();
+	if (!existing) await (await import("./assets.ts")).bundlesOfPage();
 	// What has not changed is neither read nor rendered: row `build-commit` of `npm run bench`.
 	const before = existing && last ? readEarlier(out, last, existing) : null;
 	const content = await readContent(layers, { options, thumbnails, before, read });

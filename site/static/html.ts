@@ -1,5 +1,5 @@
+import type { makeAssets } from "../data/assets.ts";
 import type { Entry } from "../data/entries.ts";
-import type { makeAssets } from "../data/site.ts";
 import type { CatalogueOptions } from "../process/site-settings.ts";
 
 const escapes: Readonly<Record<string, string>> = {

@@ -58,13 +58,13 @@ function htmlPath(path: string): string {
 function renderMarkdown(markdown: string, path: string, paths: ReadonlySet<string>, lang: Lang): string {
 	const slugOf = slugs();
 	const { t } = textsIn[lang];
-	const named = (code: "example" | "table") => `role="group" aria-label="${t(code)}" tabindex="0"`;
+	const group = (code: "example" | "table") => `role="group" aria-label="${t(code)}" tabindex="0"`;
 	const marked = new Marked({
 		renderer: {
 			html: ({ text }: Tokens.HTML | Tokens.Tag) => escapeHtml(text),
 			image: ({ text }: Tokens.Image) => escapeHtml(text),
 			// Wide examples and tables scroll; `tabindex` lets the keyboard scroll them, too.
-			code: ({ text }: Tokens.Code) => `<pre ${named("example")}><code>${escapeHtml(text)}\n</code></pre>\n`,
+			code: ({ text }: Tokens.Code) => `<pre ${group("example")}><code>${escapeHtml(text)}\n</code></pre>\n`,
 			heading({ tokens, depth, text }: Tokens.Heading) {
 				return `<h${depth} id="${slugOf(text)}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
 			},
@@ -74,7 +74,7 @@ function renderMarkdown(markdown: string, path: string, paths: ReadonlySet<strin
 				return target === null ? content : `<a href="${escapeHtml(target)}">${content}</a>`;
 			},
 			table(token: Tokens.Table) {
-				return `<div class="wide" ${named("table")}>${Renderer.prototype.table.call(this, token)}</div>\n`;
+				return `<div class="wide" ${group("table")}>${Renderer.prototype.table.call(this, token)}</div>\n`;
 			},
 		},
 	});

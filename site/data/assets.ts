@@ -1,0 +1,117 @@
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build, type Metafile, type Plugin, stop } from "esbuild";
+import { compiledSchemas } from "../../registry/schemas/validators.ts";
+import { causes } from "../../registry/texts/causes.ts";
+import { type CatalogueOptions, parseSignature } from "../process/site-settings.ts";
+import { pageTexts } from "../text/page-texts.ts";
+
+/** Names of assets have a hash of their content: they never change. */
+const assetFolder = "assets";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+
+let bundles: ReturnType<typeof bundlePage> | undefined;
+
+/** Made once per process. The bundler's own process ends after them. */
+export function bundlesOfPage(): ReturnType<typeof bundlePage> {
+	bundles ??= bundlePage().finally(stop);
+	return bundles;
+}
+
+/** The files that pages load, and their paths below the site's root. */
+export async function makeAssets(look: CatalogueOptions["look"]) {
+	const { bundled, outputs } = await bundlesOfPage();
+	const files = new Map<string, string | Uint8Array>(bundled);
+	const add = (name: string, ending: "css" | "svg", content: string) => {
+		const hash = createHash("sha256").update(content).digest("hex").slice(0, 10);
+		const path = `${assetFolder}/${name}-${hash}.${ending}`;
+		files.set(path, content);
+		return path;
+	};
+	const signature = parseSignature(look.signature);
+	const pathOf = (name: string): string => {
+		const pattern = new RegExp(`^${assetFolder}/${name}-[A-Z0-9]+\\.`);
+		const asset = [...bundled.keys()].find((path) => pattern.test(path));
+		if (!asset) throw new Error(`the bundle has no ${name}`);
+		return asset;
+	};
+	const assets = {
+		script: pathOf("main"),
+		choose: pathOf("choose"),
+		worker: pathOf("worker"),
+		english: pathOf("english"),
+		french: pathOf("french"),
+		styles: pathOf("styles"),
+		imports: importsOf(pathOf("main"), outputs),
+		/** Further scripts of a layer's page. */
+		layerImports: [pathOf("layer-view"), ...importsOf(pathOf("layer-view"), outputs)],
+		icon: add("icon", "svg", iconSvg),
+		land: add("land", "svg", await readFile(join(root, "site/map/land.svg"), "utf8")),
+		theme: look.theme === "" ? null : add("theme", "css", look.theme),
+		signature: signature && { ...signature, path: add("signature", "svg", look.signature) },
+	};
+	return { files, assets };
+}
+
+const iconSvg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><g stroke="#fff" stroke-width="1.5" stroke-linejoin="round"><path fill="#7fb2dc" d="M16 13 30 21 16 29 2 21z"/><path fill="#3f7fb5" d="M16 8 30 16 16 24 2 16z"/><path fill="#26374a" d="M16 3 30 11 16 19 2 11z"/></g></svg>
+`;
+
+/** The parts for maps and drafts are separate files, loaded on demand. */
+async function bundlePage() {
+	const [page, worker] = await Promise.all([
+		bundle(["site/page/main.ts", "site/static/choose.ts", "site/static/styles.css"], true),
+		// Bundled on its own: code shared with the page would be in further files, each a request before the first row.
+		bundle(["site/search/worker.ts"], false),
+	]);
+	const files = [...page.outputFiles, ...worker.outputFiles].map(({ path, contents }) => {
+		return [`${assetFolder}/${basename(path)}`, contents] as const;
+	});
+	return { bundled: new Map(files), outputs: page.metafile.outputs };
+}
+
+/** A page loads the texts of its own language only. */
+const textsOfLanguage: Plugin = {
+	name: "texts-of-language",
+	setup(setup) {
+		setup.onLoad({ filter: /[/\\]text[/\\](?:english|french)\.ts$/ }, ({ path }) => {
+			const lang = path.endsWith("english.ts") ? "en" : "fr";
+			const exported = { causes: causes[lang], texts: pageTexts[lang] };
+			const lines = Object.entries(exported).map(
+				([name, of]) => `export const ${name} = ${JSON.stringify(of)};`,
+			);
+			return { contents: lines.join("\n") };
+		});
+	},
+};
+
+function bundle(entryPoints: string[], splitting: boolean) {
+	return build({
+		entryPoints,
+		splitting,
+		absWorkingDir: root,
+		bundle: true,
+		write: false,
+		metafile: true,
+		format: "esm",
+		target: ["es2022"],
+		minify: true,
+		legalComments: "none",
+		outdir: assetFolder,
+		entryNames: "[name]-[hash]",
+		chunkNames: "[name]-[hash]",
+		plugins: [compiledSchemas, textsOfLanguage],
+		logLevel: "silent",
+	});
+}
+
+function importsOf(path: string, outputs: Metafile["outputs"], imports = new Set<string>()): string[] {
+	for (const { path: imported, kind } of outputs[path]?.imports ?? []) {
+		if (kind !== "import-statement" || imports.has(imported)) continue;
+		imports.add(imported);
+		importsOf(imported, outputs, imports);
+	}
+	return [...imports].sort();
+}
