@@ -6,7 +6,6 @@ import { answer, answerFailure, isWriteMethod, routeOf } from "../app.ts";
 import type { Context } from "../context.ts";
 import { maxJoinedBytes } from "../read.ts";
 import { inLanguageOf, type Reply } from "../reply.ts";
-import type { ServiceEvent } from "../service/extensions.ts";
 import { clientGone, clientOf, createWriter, originOf, type TrustedProxies } from "./address.ts";
 
 export const defaultTimes = {
@@ -24,7 +23,13 @@ export interface NodeOptions {
 	log: (answered: Answered) => void;
 	allReads: boolean;
 	/** `route`: its kind, or the action of a write. `milliseconds`: since the request's head. */
-	observe?: (event: ServiceEvent) => void;
+	observe?: (answered: {
+		kind: "answer";
+		route: string;
+		status: number;
+		milliseconds: number;
+		reason: string | undefined;
+	}) => void;
 	trustedProxies?: TrustedProxies;
 	times?: Partial<typeof defaultTimes>;
 	maxHeldBytes?: number;
@@ -48,11 +53,11 @@ export function createAnswer(options: NodeOptions, times: typeof defaultTimes, i
 		const { method = "GET", url = "/", headers } = request;
 		const isWrite = isWriteMethod(method);
 		const route = routeOf(method, url, settings, context.routes);
-		let known: ReturnType<typeof clientOf> | undefined;
+		let first: ReturnType<typeof clientOf> | undefined;
 		// First read before the connection ends: later, it is unknown.
 		const client = () => {
-			known ??= clientOf(request, trustedProxies);
-			return known;
+			first ??= clientOf(request, trustedProxies);
+			return first;
 		};
 		const finish = (made: Reply) => {
 			// The client can then still read the answer.
