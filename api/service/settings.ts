@@ -64,38 +64,22 @@ export function settingNames(more: readonly ReadSettings[], env: Environment = {
 	return new Set([...variables.names, "SENDERS"]);
 }
 
-function nearestName(name: string, names: Iterable<string>): string | null {
-	if (name.length > 64) return null;
-	let nearest: string | null = null;
-	let least = name.length < 5 ? 2 : 3;
-	for (const candidate of names) {
-		const edits = editsBetween(name.toLowerCase(), candidate.toLowerCase());
-		if (edits < least) [nearest, least] = [candidate, edits];
-	}
-	return nearest;
-}
-
-function editsBetween(from: string, to: string): number {
-	let row = Array.from({ length: to.length + 1 }, (_, column) => column);
-	for (let line = 1; line <= from.length; line += 1) {
-		const next = [line];
-		for (let column = 1; column <= to.length; column += 1) {
-			const changed = (row[column - 1] ?? 0) + (from[line - 1] === to[column - 1] ? 0 : 1);
-			next.push(Math.min(changed, (row[column] ?? 0) + 1, (next[column - 1] ?? 0) + 1));
-		}
-		row = next;
-	}
-	return row[to.length] ?? 0;
+/** Whether at most so many characters were added, left out or changed (Levenshtein). */
+function isNear(from: string, to: string, edits: number): boolean {
+	if (from === "" || to === "") return from.length + to.length <= edits;
+	const [a, b] = [from.slice(1), to.slice(1)];
+	if (from[0] === to[0]) return isNear(a, b, edits);
+	return edits > 0 && (isNear(a, b, edits - 1) || isNear(a, to, edits - 1) || isNear(from, b, edits - 1));
 }
 
 export function misspeltSettings(env: Environment, more: readonly ReadSettings[]): string[] {
-	const names = settingNames(more, env).add("NODE_ENV");
+	const names = [...settingNames(more, env), "NODE_ENV"];
 	return Object.keys(env).flatMap((name) => {
-		if (names.has(name) || !/^[A-Z][A-Z_]{4,}$/.test(name)) return [];
-		const nearest = nearestName(name, names);
-		return nearest === null
-			? []
-			: [`${name}: is no setting; did you mean ${nearest}? docs/settings.md has all`];
+		if (names.includes(name) || !/^[A-Z][A-Z_]{4,}$/.test(name)) return [];
+		const near = [1, 2].flatMap((edits) => names.find((other) => isNear(name, other, edits)) ?? []);
+		return near
+			.slice(0, 1)
+			.map((other) => `${name}: is no setting; did you mean ${other}? docs/settings.md has all`);
 	});
 }
 
@@ -104,17 +88,16 @@ export function withoutStore(env: Environment): Environment {
 	return { ...env, GITHUB_REPOSITORY: undefined };
 }
 
-function readProxy(variables: Variables): string {
-	const text = variables.text("HTTPS_PROXY", "");
-	if (text === "" || (/^https?:\/\//.test(text) && URL.canParse(text))) return text;
-	variables.problems.push("HTTPS_PROXY: must be an http or https address, such as http://proxy.example:3128");
-	return "";
+/** In an object for `parsed`, which names no value: it may have a password. */
+function parseProxy(href: string): { href: string } | string {
+	const isAddress = /^https?:\/\//.test(href) && URL.canParse(href);
+	return isAddress ? { href } : "must be an http or https address, such as http://proxy.example:3128";
 }
 
 function readNetwork(variables: Variables) {
 	return {
 		allowPrivate: variables.flag("HARVEST_ALLOW_PRIVATE", false),
-		httpsProxy: readProxy(variables),
+		httpsProxy: variables.parsed("HTTPS_PROXY", { href: "" }, parseProxy).href,
 		noProxy: variables.text("NO_PROXY", ""),
 	};
 }

@@ -61,15 +61,12 @@ function filesAt({ rest, repo }: Github, commit: string, root: string): CommitFi
 	let listed = 0;
 	let all: Promise<ReadonlyMap<string, Folder> | null> | null = null;
 
+	/** One request, or three if the folder is large. */
 	async function readFolder(folder: string): Promise<Folder> {
 		listed += 1;
 		if (listed > maxFoldersListed) all ??= readAllFolders();
 		const folders = await all;
-		return folders ? (folders.get(folder) ?? new Map()) : listFolder(folder);
-	}
-
-	/** One request, or three if the folder is large. */
-	async function listFolder(folder: string): Promise<Folder> {
+		if (folders) return folders.get(folder) ?? new Map();
 		const content = await orNull(rest.repos.getContent({ ...repo, path: `layers/${folder}`, ref: commit }));
 		if (!Array.isArray(content)) return new Map();
 		if (content.length >= maxListed) return entriesOf((await readTree(await treeAt("layers", folder))).tree);
@@ -142,18 +139,19 @@ async function writeTree({ rest, repo }: Github, base: string, edits: readonly E
 	return tree;
 }
 
-function* portionsOf(edits: readonly Edit[]): Generator<Edit[]> {
-	let [portion, bytes]: [Edit[], number] = [[], 0];
+function portionsOf(edits: readonly Edit[]): Edit[][] {
+	const portions: Edit[][] = [];
+	let bytes = Number.POSITIVE_INFINITY;
 	for (const edit of edits) {
 		const size = 2 * (edit.text?.length ?? 0);
-		if (portion.length === maxTree.files || (portion.length > 0 && bytes + size > maxTree.bytes)) {
-			yield portion;
-			[portion, bytes] = [[], 0];
+		if (bytes + size > maxTree.bytes || portions.at(-1)?.length === maxTree.files) {
+			portions.push([]);
+			bytes = 0;
 		}
-		portion.push(edit);
+		portions.at(-1)?.push(edit);
 		bytes += size;
 	}
-	if (portion.length > 0) yield portion;
+	return portions;
 }
 
 /** Git keeps whole seconds. */

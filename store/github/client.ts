@@ -2,9 +2,7 @@ import { Octokit } from "@octokit/rest";
 import githubAppJwt from "universal-github-app-jwt";
 import { type BusyCode, StoreBusy } from "../store.ts";
 
-export interface Github extends Pick<Octokit, "rest" | "paginate" | "request"> {
-	repo: { owner: string; repo: string };
-}
+export type Github = Octokit & { repo: { owner: string; repo: string } };
 
 export interface Connection {
 	repository: string;
@@ -96,11 +94,10 @@ export function connect(connection: Connection, authorization: Authorization): (
 			request: { fetch: connection.fetch },
 			log: silentLog,
 		});
-		const { rest, paginate, request } = octokit;
-		const github = { rest, paginate, request, repo: { owner, repo } };
+		const github: Github = Object.assign(octokit, { repo: { owner, repo } });
 		octokit.hook.wrap("request", async (send, options) => {
 			const { method, headers } = options;
-			const { pathname, search } = new URL(request.endpoint(options).url);
+			const { pathname, search } = new URL(octokit.request.endpoint(options).url);
 			const line = `${method} ${pathname}${search}`;
 			// A request for an App's token.
 			const isAuthorized = headers.authorization !== undefined;

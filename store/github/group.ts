@@ -1,11 +1,10 @@
 import { layerPath } from "../../registry/smallkey.ts";
-import { decideChange, readerOf } from "../reader.ts";
+import { decideChange, isProposed, readerOf } from "../reader.ts";
 import {
 	type Commit,
 	type Edit,
 	type Edits,
 	type Meta,
-	type Reader,
 	type Refusal,
 	requestMemoryMs,
 	StoreBusy,
@@ -14,7 +13,7 @@ import {
 } from "../store.ts";
 import { commitEach, type Head, type Heads, type PastCommit, recentCommits } from "./branch.ts";
 import { type Connection, type Github, GithubBusy, LostAnswer, Refused } from "./client.ts";
-import { findReview, joinSteps, moveBranch, type Review, showReview, waits } from "./review.ts";
+import { findReview, joinSteps, moveBranch, type Review, showReview } from "./review.ts";
 
 export interface Change {
 	edits: Edits;
@@ -83,8 +82,8 @@ async function attempt(
 	fill();
 	const decisions = await decide(context, head, changes, review);
 	const steps = changes.flatMap(({ meta }, index) => {
-		const decision = decisions[index];
-		return changesSomething(decision) ? [{ meta, edits: decision }] : [];
+		const edits = decisions[index];
+		return changesFiles(edits) ? [{ meta, edits }] : [];
 	});
 	const isJoined = meta.reviewName !== undefined;
 	const hasTime = () => now().getTime() < until - reserveMs;
@@ -119,11 +118,18 @@ async function showOutcomes(
 	const last = changes.findLast((_, index) => "changed" in (outcomes[index] ?? {}));
 	if (!last) return outcomes;
 	const { html_url } = await showReview(context, review, last.meta);
-	const isWaiting = await Promise.all(changes.map(({ meta }) => waits(review, main, meta)));
+	/** Whether a layer that a change leaves as it is waits. */
+	const waits = ({ meta: { smallkey } }: Change) =>
+		review.open !== null && isProposed(smallkey, readerOf(review.base.files), readerOf(main.files));
+	const isWaiting = await Promise.all(changes.map(waits));
 	return outcomes.map((outcome, index) => {
 		const isShown = outcome && "changed" in outcome && (outcome.changed || isWaiting[index]);
 		return isShown ? { ...outcome, branch: review.name, pullRequest: html_url } : outcome;
 	});
+}
+
+function changesFiles(decision: Decision | undefined): decision is Edit[] {
+	return Array.isArray(decision) && decision.length > 0;
 }
 
 async function decide(
@@ -142,32 +148,18 @@ async function decide(
 	const decisions: Decision[] = [];
 	for (const [index, change] of changes.entries()) {
 		const { request } = change.meta;
-		const decision = await decideAlone(context, change, state, review);
-		const isRepeated = changesSomething(decision) && (used[index] || requests.has(request));
+		const decided = decideChange(change, state, review?.waiting ?? null, context.used);
+		const decision: Decision = await decided.catch((error: unknown) => {
+			if (error instanceof StoreBusy || error instanceof Refused) throw error;
+			return { error };
+		});
+		const isRepeated = changesFiles(decision) && (used[index] || requests.has(request));
 		decisions.push(isRepeated ? usedBefore : decision);
-		if (isRepeated || !changesSomething(decision)) continue;
+		if (isRepeated || !changesFiles(decision)) continue;
 		state.overlay(decision);
 		if (request !== null) requests.add(request);
 	}
 	return decisions;
-}
-
-function changesSomething(decision: Decision | undefined): decision is Edit[] {
-	return Array.isArray(decision) && decision.length > 0;
-}
-
-async function decideAlone(
-	{ used }: BatchContext,
-	change: Change,
-	state: Reader,
-	review: Review | null,
-): Promise<Decision> {
-	try {
-		return await decideChange(change, state, review?.waiting ?? null, used);
-	} catch (error) {
-		if (error instanceof StoreBusy || error instanceof Refused) throw error;
-		return { error };
-	}
 }
 
 /** Of one layer in five minutes. */

@@ -1,5 +1,5 @@
 import { code } from "../../registry/untrusted-text.ts";
-import { isProposed, readerOf, type Waiting } from "../reader.ts";
+import { readerOf, type Waiting } from "../reader.ts";
 import { authorOf, isReviewBranch, type Meta, reviewBranch } from "../store.ts";
 import { type Head, type Heads, readHead, type Step } from "./branch.ts";
 import { type Github, GithubBusy, Refused } from "./client.ts";
@@ -79,15 +79,12 @@ export async function showReview(
 	{ name, open }: Review,
 	last: Meta,
 ): Promise<{ html_url: string }> {
-	const { title, body } = textOf(last);
+	const { author, reviewName, subject } = last;
+	const title = reviewName === undefined ? subject : `review ${reviewName} of ${author}`;
+	const body = `The sender ${code(author)} sends this change. The comment below lists its layers, and *Files changed* shows each. Further changes come to this pull request.`;
 	if (!open) return (await rest.pulls.create({ ...repo, title, body, head: name, base: branch })).data;
 	if (open.title !== title) await rest.pulls.update({ ...repo, pull_number: open.number, title });
 	return open;
-}
-
-/** Whether a layer that a change leaves as it is waits. */
-export async function waits({ open, base }: Review, main: Head, { smallkey }: Meta): Promise<boolean> {
-	return open !== null && isProposed(smallkey, readerOf(base.files), readerOf(main.files));
 }
 
 /** One commit for all changes of a named review, since GitHub lists at most 250 commits of a pull request. */
@@ -98,10 +95,4 @@ export function joinSteps(steps: readonly Step[]): Step[] {
 	const subject = `change ${steps.length} layers`;
 	const meta = { ...first.meta, smallkey: null, subject, trailers: [...trailers.values()] };
 	return [{ ...first, meta, edits: steps.flatMap(({ edits }) => edits) }];
-}
-
-function textOf({ author, reviewName, subject }: Meta) {
-	const title = reviewName === undefined ? subject : `review ${reviewName} of ${author}`;
-	const body = `The sender ${code(author)} sends this change. The comment below lists its layers, and *Files changed* shows each. Further changes come to this pull request.`;
-	return { title, body };
 }
