@@ -18,7 +18,7 @@ import { eachInSlices } from "./file-writer.ts";
 type ReadSpellings = (lowerKeys: ReadonlySet<string>) => AsyncIterable<LayerFile[][]>;
 
 /**
- * With the last valid form of each layer whose file is wrong.
+ * As `readValid`.
  * @param changed null: all paths @param listed all paths under `layers/`, if they are listed already
  */
 export async function readServed<T>(
@@ -35,22 +35,9 @@ export async function readServed<T>(
 
 const maxWrong = 1_000;
 
-/** As `readRange`, with the last valid form of each wrong layer. */
+/** With the last valid form of each layer whose file is wrong. */
 export async function readValid<T>(
 	at: CommitAt,
-	smallkeys: readonly string[],
-	read: ReadSpellings,
-	make: (layer: CheckedLayer) => T,
-) {
-	const range = await readRange(smallkeys, read, make);
-	for (const [index, smallkey] of range.wrong.entries()) {
-		const layer = index < maxWrong ? await findEarlier(at, smallkey) : null;
-		range.layers.set(smallkey, layer && make(layer));
-	}
-	return range;
-}
-
-export async function readRange<T>(
 	smallkeys: readonly string[],
 	read: ReadSpellings,
 	make: (layer: CheckedLayer) => T,
@@ -58,7 +45,6 @@ export async function readRange<T>(
 	/** Smallkey → what was made of the layer; null: it is not served. */
 	const layers = new Map<string, T | null>();
 	const problems: FileProblem[] = [];
-	/** Smallkeys with a wrong file; not in `layers`. */
 	const wrong: string[] = [];
 	const lowerKeys = new Set<string>();
 	await eachInSlices(smallkeys, (smallkey) => {
@@ -74,15 +60,16 @@ export async function readRange<T>(
 			for (const { path } of spellings) {
 				const { smallkey, kind } = parseLayerPath(path) ?? {};
 				if (smallkey === undefined || kind === "description") continue;
-				if (served) layers.set(smallkey, smallkey === served.smallkey ? make(served) : null);
-				else {
-					layers.delete(smallkey);
-					wrong.push(smallkey);
-				}
+				layers.set(smallkey, smallkey === served?.smallkey ? make(served) : null);
+				if (!served) wrong.push(smallkey);
 			}
 		});
 	}
-	return { layers, problems, wrong };
+	for (const smallkey of wrong.slice(0, maxWrong)) {
+		const layer = await findEarlier(at, smallkey);
+		layers.set(smallkey, layer && make(layer));
+	}
+	return { layers, problems };
 }
 
 function judgeStored(files: readonly EditedFile[]) {

@@ -154,9 +154,6 @@ export function openFileWriter(options: {
 
 	return {
 		mark,
-		keep(smallkeys: Iterable<string>): void {
-			for (const smallkey of smallkeys) stale.delete(smallkey);
-		},
 		compareAll,
 		write,
 		work,

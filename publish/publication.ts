@@ -8,20 +8,13 @@ import { type Problem, problemAt } from "../registry/texts.ts";
 import { tryJson } from "../registry/untrusted-text.ts";
 import { readTextIfThere, replaceFile } from "../store/files/files.ts";
 import type { Branch, CommitRange } from "../store/git/branch.ts";
-import type { CommitReader } from "../store/git/commands/cat-file.ts";
 import { GitFailure } from "../store/git/commands/run.ts";
 import { etagOf } from "../store/hashes.ts";
 import type { Log } from "../store/store.ts";
-import { namesIn, readRange, readValid, storeLayers } from "./changed-layers.ts";
+import { namesIn, readValid, storeLayers } from "./changed-layers.ts";
 import { openFileWriter, type Rendered } from "./file-writer.ts";
 import { openFolder, readFragmentFile, servedManifestPath } from "./place-file.ts";
-import {
-	createFragmentCache,
-	fragmentSettings,
-	type RenderedLayer,
-	rendererStamp,
-	renderFragments,
-} from "./rendered.ts";
+import { createFragmentCache, fragmentSettings, rendererStamp, renderFragments } from "./rendered.ts";
 
 /** The files of a larger push are written in the background. */
 const maxSmallPush = 100;
@@ -33,6 +26,8 @@ interface ServedManifest {
 	isOpen: boolean;
 	layers: readonly [smallkey: string, rank: number][];
 }
+
+type Served = Pick<CommitRange, "to" | "at">;
 
 type ServedBranch = Pick<Branch, "rangeSince" | "firstRange" | "readerAt" | "commit">;
 
@@ -58,12 +53,12 @@ export function openPublication(options: {
 	const manifestPath = servedManifestPath(out);
 	/** Smallkey → rank. Wrong layers are in it until the files are compared. */
 	const layers = new Map<string, number>();
-	let served: { commit: string; at: CommitReader } | null = null;
+	let served: Served | null = null;
 	let branch: ServedBranch;
 	const { file, drop, clear } = createFragmentCache(options.maxCacheBytes, folder.folders, has, load);
 	const files = openFileWriter({
 		...{ folder, layers, log, retryMs },
-		render: renderStored,
+		render: (smallkeys) => render(smallkeys),
 		written: drop,
 	});
 
@@ -92,7 +87,7 @@ export function openPublication(options: {
 		} catch (error) {
 			if (!(error instanceof GitFailure) || !manifest || folder.isMissing()) throw error;
 			know(manifest);
-			serve(manifest.commit);
+			served = { to: manifest.commit, at: branch.readerAt(manifest.commit) };
 			return manifest.commit;
 		}
 		await saveManifest(true);
@@ -106,13 +101,9 @@ export function openPublication(options: {
 		for (const [smallkey, rank] of manifest.layers) layers.set(smallkey, rank);
 	}
 
-	function serve(commit: string): void {
-		served = { commit, at: branch.readerAt(commit) };
-	}
-
 	async function compareAll(): Promise<void> {
-		const { changes } = await branch.firstRange();
-		serve(branch.commit);
+		const { to, changes, at } = await branch.firstRange();
+		served = { to, at };
 		const { registered, problems } = await namesIn(changes);
 		for (const smallkey of registered) layers.set(smallkey, middleRank);
 		report(problems);
@@ -124,35 +115,24 @@ export function openPublication(options: {
 	 */
 	async function publish({ to, changes, at, isPushed }: CommitRange): Promise<Problem[]> {
 		const { smallkeys, problems } = await namesIn(changes);
+		report(problems);
 		if (isPushed && changes.length > maxSmallPush) {
-			serve(to);
+			served = { to, at };
 			files.mark(smallkeys);
 			clear();
-			report(problems);
 			files.work();
 			return [];
 		}
-		const current = smallkeys.filter((smallkey) => layers.has(smallkey) && !files.isStale(smallkey));
-		const isWritten = await files.write(smallkeys, async () => {
-			const range = await readRange(smallkeys, storeLayers(at), render);
-			report([...problems, ...range.problems]);
-			// The files of a layer that has become wrong are those of its last valid form.
-			files.keep(range.wrong.filter((smallkey) => current.includes(smallkey)));
-			return range.layers;
-		});
-		serve(to);
+		const isWritten = await files.write(smallkeys, () => render(smallkeys, { to, at }));
+		served = { to, at };
 		files.work();
 		return isWritten ? [] : [problemAt("", "files-behind")];
 	}
 
-	function render(layer: CheckedLayer): RenderedLayer {
-		return renderFragments(layer, settings);
-	}
-
-	async function renderStored(smallkeys: readonly string[], reports = true): Promise<Rendered> {
-		if (!served) throw new Error("nothing is served yet");
-		const { commit, at } = served;
-		const range = await readValid({ repository, commit }, smallkeys, storeLayers(at), render);
+	async function render(smallkeys: readonly string[], at = served, reports = true): Promise<Rendered> {
+		if (!at) throw new Error("nothing is served yet");
+		const make = (layer: CheckedLayer) => renderFragments(layer, settings);
+		const range = await readValid({ repository, commit: at.to }, smallkeys, storeLayers(at.at), make);
 		if (reports) report(range.problems);
 		return range.layers;
 	}
@@ -179,7 +159,7 @@ export function openPublication(options: {
 	}
 
 	async function renderOne(slot: string, smallkey: string): Promise<Fragment | null> {
-		const layer = await renderStored([smallkey], false).catch(async (error) => {
+		const layer = await render([smallkey], served, false).catch(async (error) => {
 			// What the layer was before is better than no answer.
 			const fragment = error instanceof GitFailure ? await readFragmentFile(join(out, slot, smallkey)) : null;
 			if (!fragment || tryJson(Buffer.from(fragment.body).toString()) === null) throw error;
@@ -192,7 +172,7 @@ export function openPublication(options: {
 	}
 
 	async function saveManifest(isOpen: boolean): Promise<void> {
-		const { commit = "" } = served ?? {};
+		const commit = served?.to ?? "";
 		const manifest: ServedManifest = { renderer, commit, isOpen, layers: [...layers] };
 		await replaceFile(manifestPath, `${JSON.stringify(manifest)}\n`).catch(log.error);
 	}

@@ -89,9 +89,10 @@ export function fragmentSettings(settings: FragmentSettings): Required<FragmentS
 }
 
 /** Of all that decides how a registration is rendered. */
-export function rendererStamp(settings: FragmentSettings): string {
-	const text = codeStamp() + JSON.stringify(fragmentSettings(settings));
-	return createHash("sha256").update(text).digest("hex");
+export function rendererStamp(settings: Required<FragmentSettings>): string {
+	return createHash("sha256")
+		.update(codeStamp() + JSON.stringify(settings))
+		.digest("hex");
 }
 
 /** In the order of the fragments: `v0.9/doc/en`. */
@@ -107,11 +108,10 @@ export interface RenderedLayer {
 
 const encoder = new TextEncoder();
 
-export function renderFragments(layer: CheckedLayer, settings: FragmentSettings): RenderedLayer {
+export function renderFragments(layer: CheckedLayer, settings: Required<FragmentSettings>): RenderedLayer {
 	const { smallkey, registration, description } = layer;
-	const { targets = targetNames } = settings;
 	const facts = langs.map((lang) => layerFacts(lang, smallkey, registration, description, settings));
-	const texts = targets.flatMap((target) => facts.map((layer) => renderAt(target, layer)));
+	const texts = settings.targets.flatMap((target) => facts.map((layer) => renderAt(target, layer)));
 	const fragments = texts.map((text) => (text ? encoder.encode(text) : null));
 	return { fragments, rank: drawingRank(description) };
 }

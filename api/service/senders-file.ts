@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from "node:util";
 import { readTextIfThere, replaceFile } from "../../store/files/files.ts";
 import type { Log } from "../../store/store.ts";
 import { type Environment, WrongError } from "../configuration.ts";
-import { parseSenders, type Sender, type Senders, senderNamesOf } from "../senders.ts";
+import { parseSenders, type Sender, senderNamesOf } from "../senders.ts";
 import { makeDataDir, refuseForeignRoot } from "./data-dir.ts";
 import { lockFolder } from "./lock.ts";
 
@@ -14,8 +14,6 @@ type SenderEntry = string | Record<string, unknown>;
 export function sendersPath(dataDir: string): string {
 	return join(dataDir, "senders.json");
 }
-
-const firstSender = "publisher";
 
 export async function findSenders(env: Environment, dataDir: string) {
 	const place = env.SENDERS ? "SENDERS" : sendersPath(dataDir);
@@ -30,9 +28,9 @@ export async function findSenders(env: Environment, dataDir: string) {
 export async function readSenders(env: Environment, dataDir: string) {
 	const existing = await findSenders(env, dataDir);
 	if (existing) return { ...existing, created: null };
-	await changeSenders(dataDir, (entries) => ({ [firstSender]: randomSecret(), ...entries }));
-	const senders = await readAllSenders(dataDir);
-	return { senders, place: sendersPath(dataDir), created: firstSender };
+	const created = "publisher";
+	await changeSenders(dataDir, (entries) => ({ [created]: randomSecret(), ...entries }));
+	return { senders: await readAllSenders(dataDir), place: sendersPath(dataDir), created };
 }
 
 export async function readPublicNames(env: Environment, dataDir: string) {
@@ -84,8 +82,12 @@ export function followSenders(path: string, senders: Map<string, Sender>, log: L
 	let problem: string | null = null;
 	const check = () => {
 		try {
-			replaceSenders(senders, parseSenders(readFileSync(path, "utf8"), path), log);
+			const after = parseSenders(readFileSync(path, "utf8"), path);
 			problem = null;
+			if (isDeepStrictEqual(senders, after)) return;
+			senders.clear();
+			for (const [id, sender] of after) senders.set(id, sender);
+			log.info({ senders: [...senders.keys()] });
 		} catch (error) {
 			const { code, message } = error as NodeJS.ErrnoException;
 			const what = code === undefined ? "is not in order" : `cannot be read: ${code}`;
@@ -105,13 +107,6 @@ export function followSenders(path: string, senders: Map<string, Sender>, log: L
 	return { state: () => problem, end };
 }
 
-function replaceSenders(senders: Map<string, Sender>, after: Senders, log: Log): void {
-	if (isDeepStrictEqual(senders, after)) return;
-	senders.clear();
-	for (const [id, sender] of after) senders.set(id, sender);
-	log.info({ senders: [...senders.keys()] });
-}
-
 /** In the order of the file, which does not get an undefined member. */
 export type SenderFields = Record<string, unknown>;
 
@@ -123,18 +118,14 @@ function entryOf(fields: SenderFields): SenderEntry {
 
 export async function addSender(dataDir: string, id: string, fields: SenderFields): Promise<void> {
 	await changeSenders(dataDir, (entries) => {
+		const how = `npx fragment-publisher sender change ${id} changes it`;
 		if (Object.hasOwn(entries, id))
-			throw new WrongError(
-				`${sendersPath(dataDir)}: already has a sender ${id}; npx fragment-publisher sender change ${id} changes it`,
-			);
+			throw new WrongError(`${sendersPath(dataDir)}: already has a sender ${id}; ${how}`);
 		return { ...entries, [id]: entryOf({ key: randomSecret(), ...fields }) };
 	});
 }
 
-/**
- * @param change returns the new members; null removes the sender @throws {WrongError} if there is no such
- * sender
- */
+/** @param change returns the new members; null removes the sender @throws {WrongError} if there is none */
 export async function changeSender(
 	dataDir: string,
 	id: string,
@@ -149,9 +140,8 @@ export async function changeSender(
 }
 
 function senderMissing(dataDir: string, id: string): WrongError {
-	return new WrongError(
-		`${sendersPath(dataDir)}: has no sender ${id}; npx fragment-publisher sender list names them`,
-	);
+	const how = "npx fragment-publisher sender list names them";
+	return new WrongError(`${sendersPath(dataDir)}: has no sender ${id}; ${how}`);
 }
 
 export async function readAllSenders(dataDir: string): Promise<ReadonlyMap<string, Sender>> {

@@ -54,49 +54,26 @@ export class Heads {
 
 const maxListed = 1000;
 
-const maxFoldersListed = 40;
-
 /** Each folder and file is read once. @param root the id of the commit's tree */
 function filesAt({ rest, repo }: Github, commit: string, root: string): CommitFiles {
-	let listed = 0;
-	let all: Promise<ReadonlyMap<string, Folder> | null> | null = null;
-
 	/** One request, or three if the folder is large. */
 	async function readFolder(folder: string): Promise<Folder> {
-		listed += 1;
-		if (listed > maxFoldersListed) all ??= readAllFolders();
-		const folders = await all;
-		if (folders) return folders.get(folder) ?? new Map();
 		const content = await orNull(rest.repos.getContent({ ...repo, path: `layers/${folder}`, ref: commit }));
 		if (!Array.isArray(content)) return new Map();
-		if (content.length >= maxListed) return entriesOf((await readTree(await treeAt("layers", folder))).tree);
+		if (content.length >= maxListed) return entriesOf(await readTree(await treeAt("layers", folder)));
 		const files = content.filter(({ type }) => type === "file");
 		return entriesOf(files.map(({ name, sha }) => ({ path: name, mode: "100644", sha })));
-	}
-
-	/** Two requests; null if GitHub truncates the list. */
-	async function readAllFolders(): Promise<ReadonlyMap<string, Folder> | null> {
-		const { tree, truncated } = await readTree(await treeAt("layers"), "1");
-		if (truncated) return null;
-		const folders = new Map<string, Map<string, FileEntry>>();
-		for (const [path, entry] of entriesOf(tree)) {
-			const [folder = "", name, ...deeper] = path.split("/");
-			if (name === undefined || deeper.length > 0) continue;
-			folders.set(folder, (folders.get(folder) ?? new Map()).set(name, entry));
-		}
-		return folders;
 	}
 
 	async function treeAt(...names: string[]): Promise<string | null> {
 		let id: string | null = root;
 		for (const name of names)
-			id = (await readTree(id)).tree.find(({ path, type }) => path === name && type === "tree")?.sha ?? null;
+			id = (await readTree(id)).find(({ path, type }) => path === name && type === "tree")?.sha ?? null;
 		return id;
 	}
 
-	async function readTree(tree_sha: string | null, recursive?: string) {
-		if (tree_sha === null) return { tree: [], truncated: false };
-		return (await rest.git.getTree({ ...repo, tree_sha, recursive })).data;
+	async function readTree(tree_sha: string | null) {
+		return tree_sha === null ? [] : (await rest.git.getTree({ ...repo, tree_sha })).data.tree;
 	}
 
 	async function readBlob(id: string): Promise<string> {

@@ -35,8 +35,7 @@ export type Resolve = (
 	done: (error: Error | null, addresses: LookupAddress[]) => void,
 ) => void;
 
-const resolveByDns: Resolve = (host, options, done) =>
-	lookup(host, { ...options, all: true }, (error, addresses) => done(error, addresses));
+const resolveByDns: Resolve = (host, options, done) => lookup(host, { ...options, all: true }, done);
 
 type LookupDone = (error: Error | null, address: string | LookupAddress[], family?: number) => void;
 
@@ -49,11 +48,9 @@ export function createLookup(resolve: Resolve = resolveByDns) {
 		resolve(host, options, (error, addresses) => {
 			const [first] = addresses ?? [];
 			if (error || !first) return done(error ?? new Error(`${host} has no address`), []);
-			if (!addresses.every(({ address }) => isPublicAddress(address))) {
-				return done(addressRefused(host), []);
-			}
-			if (options.all) return done(null, addresses);
-			done(null, first.address, first.family);
+			if (!addresses.every(({ address }) => isPublicAddress(address))) done(addressRefused(host), []);
+			else if (options.all) done(null, addresses);
+			else done(null, first.address, first.family);
 		});
 	};
 }
@@ -78,25 +75,19 @@ export function toFailure(error: unknown, signal: AbortSignal): unknown {
 	if (signal.aborted) return signal.reason;
 	for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth += 1) {
 		if (cause instanceof FetchFailure) return cause;
-		const [reason, code] = meanings.get((cause as NodeJS.ErrnoException).code ?? "") ?? [];
-		if (reason && code) return new FetchFailure(reason, causeOf(code), { cause: error });
+		const { code = "" } = cause as NodeJS.ErrnoException;
+		const [, reason, what] = meanings.find(([codes]) => codes.test(code)) ?? [];
+		if (reason && what) return new FetchFailure(reason, causeOf(what), { cause: error });
 	}
 	return new FetchFailure("network", causeOf("unreachable"), { cause: error });
 }
 
-const meanings: ReadonlyMap<string, readonly [FailureReason, CauseCode]> = new Map([
-	["ENOTFOUND", ["connect", "name-unknown"]],
-	["EAI_AGAIN", ["network", "name-unknown"]],
-	["ECONNREFUSED", ["connect", "refused"]],
-	["ECONNRESET", ["network", "broken-off"]],
-	["EHOSTUNREACH", ["connect", "unreachable"]],
-	["ENETUNREACH", ["connect", "unreachable"]],
-	["ETIMEDOUT", ["connect", "unreachable"]],
-	["UND_ERR_CONNECT_TIMEOUT", ["connect", "unreachable"]],
-	["UND_ERR_SOCKET", ["network", "broken-off"]],
-	["CERT_HAS_EXPIRED", ["network", "certificate"]],
-	["DEPTH_ZERO_SELF_SIGNED_CERT", ["network", "certificate"]],
-	["SELF_SIGNED_CERT_IN_CHAIN", ["network", "certificate"]],
-	["UNABLE_TO_VERIFY_LEAF_SIGNATURE", ["network", "certificate"]],
-	["ERR_TLS_CERT_ALTNAME_INVALID", ["network", "certificate"]],
-]);
+/** By the codes of Node and undici. */
+const meanings: readonly (readonly [codes: RegExp, FailureReason, CauseCode])[] = [
+	[/^ENOTFOUND$/, "connect", "name-unknown"],
+	[/^EAI_AGAIN$/, "network", "name-unknown"],
+	[/^ECONNREFUSED$/, "connect", "refused"],
+	[/^(?:ECONNRESET|UND_ERR_SOCKET)$/, "network", "broken-off"],
+	[/^(?:E(?:HOST|NET)UNREACH|ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/, "connect", "unreachable"],
+	[/CERT|LEAF_SIGNATURE/, "network", "certificate"],
+];

@@ -60,8 +60,7 @@ export function createFetch(options: FetchOptions = {}): GuardedFetch {
 		client ??= import("undici").then((undici) => clientOf(undici, options));
 		const { dispatcherFor, undiciFetch } = await client;
 		const fixed = { signal, dispatcher: dispatcherFor(url), redirect: "manual", credentials: "omit" };
-		const { take: _, ...plainInit } = init;
-		const settings = { ...plainInit, headers: [...headers], ...fixed };
+		const settings = { ...init, headers: [...headers], ...fixed };
 		const answer = await undiciFetch(url, settings as Parameters<typeof undiciFetch>[1]);
 		return answer as unknown as Response;
 	}
@@ -75,7 +74,11 @@ export function createFetch(options: FetchOptions = {}): GuardedFetch {
 			for (let redirects = 0; ; redirects += 1) {
 				const answer = await fetchOnce(url, next, signal);
 				const target = redirectTarget(answer, url);
-				if (init.take && answer.ok) return await takeParts(answer, url, init.take, limit.extend);
+				if (init.take && answer.ok) {
+					const parts = partsOf(answer, maxTakenBytes, (bytes) => limit.extend((bytes / minRate) * 1000));
+					await init.take(parts, answer.headers.get("Content-Type") ?? "");
+					return responseOf(answer, url, null);
+				}
 				if (!target || init.redirect === "manual") return await readWhole(answer, url, maxBytes);
 				await answer.body?.cancel();
 				if (redirects === maxRedirects) throw new FetchFailure("redirect", causeOf("redirects"));
@@ -108,17 +111,6 @@ function createLimit(timeoutMs: number) {
 	};
 }
 
-async function takeParts(
-	answer: Response,
-	url: URL,
-	take: Take,
-	extend: (moreMs: number) => void,
-): Promise<Response> {
-	const parts = partsOf(answer, maxTakenBytes, (bytes) => extend((bytes / minRate) * 1000));
-	await take(parts, answer.headers.get("Content-Type") ?? "");
-	return withAddress(new Response(null, { status: answer.status, headers: [...answer.headers] }), url);
-}
-
 /**
  * Counts bytes after decompression: a small compressed answer cannot fill the memory. After `maxBytes` it
  * closes the connection.
@@ -133,24 +125,21 @@ async function* partsOf(answer: Response, maxBytes: number, onRead = (_bytes: nu
 	}
 }
 
-/** octokit needs the address for its errors; a constructed Response has none. */
-function withAddress(response: Response, url: URL): Response {
-	return Object.defineProperty(response, "url", { value: url.href });
-}
-
 async function readWhole(answer: Response, url: URL, maxBytes: number): Promise<Response> {
 	const parts: Uint8Array[] = [];
 	for await (const part of partsOf(answer, maxBytes)) parts.push(part);
-	const { status, statusText, headers } = answer;
 	// An answer with a status such as 304 must not even have an empty body.
-	const body = parts.length === 0 ? null : Buffer.concat(parts);
-	return withAddress(new Response(body, { status, statusText, headers: [...headers] }), url);
+	return responseOf(answer, url, parts.length === 0 ? null : Buffer.concat(parts));
+}
+
+/** octokit needs the address for its errors; a constructed Response has none. */
+function responseOf({ status, statusText, headers }: Response, url: URL, body: BodyInit | null): Response {
+	const response = new Response(body, { status, statusText, headers: [...headers] });
+	return Object.defineProperty(response, "url", { value: url.href });
 }
 
 function checkTarget(url: URL, allowPrivate: boolean): void {
-	if (url.protocol !== "http:" && url.protocol !== "https:") {
-		throw new FetchFailure("address", causeOf("protocol", url.protocol));
-	}
+	if (!/^https?:$/.test(url.protocol)) throw new FetchFailure("address", causeOf("protocol", url.protocol));
 	if (url.username || url.password) throw new FetchFailure("address", causeOf("credentials"));
 	if (!allowPrivate) checkLiteral(url.hostname);
 }
@@ -193,11 +182,11 @@ function clientOf(undici: typeof import("undici"), options: FetchOptions) {
 	const network = { timeout: Math.min(timeoutMs, maxConnectMs), ...lookup } as buildConnector.BuildOptions;
 	const direct = new Agent({ connect: network });
 	const agentOf = (proxy: string | undefined) => (proxy ? new ProxyAgent(proxy) : direct);
-	const agents: Record<string, Dispatcher> = {
-		"https:": agentOf(options.httpsProxy),
-		"http:": agentOf(options.httpProxy),
+	const [http, https] = [agentOf(options.httpProxy), agentOf(options.httpsProxy)];
+	const dispatcherFor = (url: URL): Dispatcher => {
+		if (isExempt(url, noProxy)) return direct;
+		return url.protocol === "https:" ? https : http;
 	};
-	const dispatcherFor = (url: URL) => (isExempt(url, noProxy) ? direct : (agents[url.protocol] ?? direct));
 	return { dispatcherFor, undiciFetch };
 }
 
