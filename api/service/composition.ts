@@ -28,7 +28,6 @@ export interface Outside {
 	seed?: (configuration: Configuration) => Promise<Edit[]>;
 	filesRetryMs?: number;
 	storeLimits?: Partial<StoreLimits>;
-	freeBytes?: Parameters<typeof createDisk>[1];
 	/** Installs the hook that judges pushes. @returns false if it installs none */
 	guard?: typeof installHook;
 }
@@ -131,7 +130,7 @@ export async function openLocal(configuration: Configuration, senders: Senders, 
 		},
 		() => firstFiles(configuration),
 	);
-	const disk = createDisk(dataDir, outside.freeBytes);
+	const disk = createDisk(dataDir);
 	const { smallkeys, file } = publication;
 	const gauges = async () => ({
 		layers: publication.size,

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
-import { access, constants, mkdir, readFile, stat, statfs } from "node:fs/promises";
+// access and statfs by the module: tests replace them.
+import files, { constants, mkdir, readFile, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { collectFolder } from "../../publish/collect.ts";
 import { counted } from "../../registry/untrusted-text.ts";
@@ -17,8 +18,8 @@ const checkoutLayers = "layers";
 const readme = new URL("repository.md", import.meta.url);
 
 export async function seed({ isTrial }: Pick<Configuration, "isTrial">): Promise<Edit[]> {
-	const files = isTrial && existsSync(checkoutLayers) ? collectFolder(checkoutLayers) : [];
-	const layers = files.filter(({ kind }) => kind === "file");
+	const examples = isTrial && existsSync(checkoutLayers) ? collectFolder(checkoutLayers) : [];
+	const layers = examples.filter(({ kind }) => kind === "file");
 	const edits = layers.map(({ path, bytes }) => ({ path, text: Buffer.from(bytes).toString("utf8") }));
 	return [{ path: "README.md", text: await readFile(readme, "utf8") }, ...edits];
 }
@@ -106,34 +107,31 @@ const minFreeBytes = 64 << 20;
 const mebibyte = 1 << 20;
 const checkEveryMs = 10_000;
 
-async function statFreeBytes(folder: string): Promise<number> {
-	const { bavail, bsize } = await statfs(folder);
-	return bavail * bsize;
-}
-
 /** `/readyz` reads only the last result, so that a hanging disk does not block it. */
-export function createDisk(
-	folder: string,
-	freeBytes = statFreeBytes,
-	checkWritable = (path: string) => access(path, constants.W_OK),
-) {
+export function createDisk(folder: string) {
 	let problem: string | null = null;
 	let timer: NodeJS.Timeout | undefined;
 
+	async function findProblem(): Promise<string | null> {
+		let what = "written";
+		try {
+			await files.access(folder, constants.W_OK);
+			what = "checked";
+			const { bavail, bsize } = await files.statfs(folder);
+			const free = bavail * bsize;
+			const room = `only ${Math.floor(free / mebibyte)} MB are left on the disk of DATA_DIR`;
+			return free < minFreeBytes ? `${room}, and ${minFreeBytes / mebibyte} MB should be` : null;
+		} catch (error) {
+			return `DATA_DIR cannot be ${what}: ${(error as NodeJS.ErrnoException).code ?? "the disk fails"}`;
+		}
+	}
+
 	async function check(): Promise<void> {
-		const orProblem = (what: string) => (error: NodeJS.ErrnoException) =>
-			`DATA_DIR cannot be ${what}: ${error.code ?? "the disk fails"}`;
-		const fullness = (free: number) =>
-			free < minFreeBytes
-				? `only ${Math.floor(free / mebibyte)} MB are left on the disk of DATA_DIR, and ${minFreeBytes / mebibyte} MB should be`
-				: null;
-		problem =
-			(await checkWritable(folder).then(() => null, orProblem("written"))) ??
-			(await freeBytes(folder).then(fullness, orProblem("checked")));
+		problem = await findProblem();
 	}
 
 	async function start(): Promise<void> {
-		timer = setInterval(() => void check(), checkEveryMs).unref();
+		timer = setInterval(check, checkEveryMs).unref();
 		await check();
 	}
 

@@ -98,13 +98,9 @@ export function followSenders(path: string, senders: Map<string, Sender>, log: L
 		}
 	};
 	watchFile(path, { interval: checkEveryMs, persistent: false }, check);
-	// For a change after the senders were read, and before the file was watched.
-	const firstCheck = setTimeout(check, checkEveryMs).unref();
-	const end = () => {
-		clearTimeout(firstCheck);
-		unwatchFile(path, check);
-	};
-	return { state: () => problem, end };
+	// For a change since the senders were read.
+	check();
+	return { state: () => problem, end: () => unwatchFile(path, check) };
 }
 
 /** In the order of the file, which does not get an undefined member. */

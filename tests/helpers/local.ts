@@ -1,4 +1,4 @@
-import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
+import files, { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Context } from "../../api/context.ts";
 import { parseSenders } from "../../api/senders.ts";
@@ -53,8 +53,6 @@ export class Local extends Requests {
 	readonly warnings: string[] = [];
 	variables: Record<string, string>;
 	guard: Outside["guard"];
-	/** Bytes that the disk has left, as the service sees it; an error where it cannot be read. */
-	freeBytes: number | Error = 2 ** 40;
 	sendersProblem: string | null = null;
 	readonly log: object[] = [];
 	readonly #remove: () => Promise<void>;
@@ -122,10 +120,6 @@ export class Local extends Requests {
 				},
 				seed: async () => seed,
 				sendersState: () => this.sendersProblem,
-				freeBytes: async () => {
-					if (typeof this.freeBytes === "number") return this.freeBytes;
-					throw this.freeBytes;
-				},
 				filesRetryMs: this.parts.filesRetryMs ?? 5_000,
 				extensions: all,
 				storeLimits: this.parts.storeLimits ?? {},
@@ -148,7 +142,11 @@ export class Local extends Requests {
 		await this.start();
 	}
 
-	async lookAtDisk(): Promise<void> {
+	/** As if the disk had so many bytes left. */
+	async lookAtDisk(bavail: number): Promise<void> {
+		const { statfs } = files;
+		using _ = { [Symbol.dispose]: () => Object.assign(files, { statfs }) };
+		Object.assign(files, { statfs: async () => ({ bavail, bsize: 1 }) });
 		await this.#service.disk.check();
 	}
 

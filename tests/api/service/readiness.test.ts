@@ -1,4 +1,4 @@
-import { writeFile } from "node:fs/promises";
+import files, { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { createDisk } from "../../../api/service/data-dir.ts";
@@ -35,30 +35,29 @@ for (const [name, text] of [
 }
 
 test("a disk that is nearly full is named before it is full, and writes go on", async ({ local }) => {
-	local.freeBytes = 3_500_000;
-	await local.lookAtDisk();
+	await local.lookAtDisk(3_500_000);
 	assert.is(await ready(local), "503 only 3 MB are left on the disk of DATA_DIR, and 64 MB should be\n");
 	assert.is((await local.put("a")).status, 201);
 	assert.is((await local.get("/healthz")).status, 200);
-	local.freeBytes = 1 << 30;
-	await local.lookAtDisk();
+	await local.lookAtDisk(1 << 30);
 	assert.is(await ready(local), "200 ok\n");
 });
 
 test("a disk that has become read-only is named before anybody writes", async () => {
-	let isReadOnly = true;
-	const check = async () => {
-		if (isReadOnly) throw Object.assign(new Error("EROFS: /secret/place"), { code: "EROFS" });
+	const { access } = files;
+	using _ = { [Symbol.dispose]: () => Object.assign(files, { access }) };
+	files.access = async () => {
+		throw Object.assign(new Error("EROFS: /secret/place"), { code: "EROFS" });
 	};
-	const disk = createDisk("/data", async () => 1e12, check);
+	const disk = createDisk("/");
 	await disk.check();
 	assert.is(disk.state(), "DATA_DIR cannot be written: EROFS");
-	isReadOnly = false;
+	files.access = async () => undefined;
 	await disk.check();
 	assert.is(disk.state(), null);
-	const gone = createDisk("/nowhere/at/all", async () => 1e12);
+	const gone = createDisk("/nowhere/at/all");
 	await gone.check();
-	assert.is(gone.state(), "DATA_DIR cannot be written: ENOENT");
+	assert.is(gone.state(), "DATA_DIR cannot be checked: ENOENT");
 });
 
 test("a senders file that cannot be read is named; reads and writes go on", async ({ local }) => {
