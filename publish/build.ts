@@ -44,8 +44,11 @@ export async function build(source: Source, out: string, given: FragmentSettings
 	const renderer = rendererStamp(settings);
 	const manifest = fresh ? null : readManifest(out);
 	const earlier = manifest?.renderer === renderer ? manifest : null;
-	const isUsable = (layers: JudgedLayers) =>
-		layers.problems.length === 0 || (!("folder" in source) && hasFewProblems(layers));
+	const isUsable = ({ layers, problems }: JudgedLayers) => {
+		const isValid = [...layers.values()].some((layer) => layer !== null);
+		const areFew = isValid && wrongFiles(problems).length <= maxWrong;
+		return problems.length === 0 || (areFew && !("folder" in source));
+	};
 	const at = await locate(source);
 	const changed = earlier && "commit" in at ? await changesSince(earlier, at) : null;
 	const part = changed && (await readLayers(at, changed));
@@ -53,13 +56,14 @@ export async function build(source: Source, out: string, given: FragmentSettings
 	const read: ReadLayers = judged.layers;
 	const result = { problems: judged.problems.map(problemLine), layers: at, read };
 	if (!isUsable(judged)) return { ...result, written: null };
-	if (earlier?.commit === versionOf(at)) return { ...result, written: { written: 0, removed: 0 } };
+	const commit = versionOf(at);
+	if (earlier?.commit === commit) return { ...result, written: { same: 0, written: 0, removed: 0 } };
 	// Only a complete output has a manifest.
 	for (const path of [manifestPath(out), servedManifestPath(out)]) rmSync(path, { force: true });
-	const { written, removed } = await write(judged, out, settings);
-	const shown: Manifest = { renderer, commit: versionOf(at), wrong: wrongFiles(judged.problems) };
+	const written = await write(judged, out, settings);
+	const shown: Manifest = { renderer, commit, wrong: wrongFiles(judged.problems) };
 	writeFileSync(manifestPath(out), `${JSON.stringify(shown, null, "\t")}\n`);
-	return { ...result, written: { written, removed } };
+	return { ...result, written };
 }
 
 async function readLayers(at: LayersAt, changed: readonly PathChange[] | null): Promise<JudgedLayers> {
@@ -80,11 +84,6 @@ async function changesSince(
 	const paths = new Set(changes.map(({ path }) => path));
 	const stillWrong = wrong.filter((path) => !paths.has(path));
 	return [...changes, ...stillWrong.map((path) => ({ path, mode: "100644", id: null }))];
-}
-
-function hasFewProblems({ layers, problems }: JudgedLayers): boolean {
-	const isValid = [...layers.values()].some((layer) => layer !== null);
-	return isValid && wrongFiles(problems).length <= maxWrong;
 }
 
 function wrongFiles(problems: readonly FileProblem[]): string[] {

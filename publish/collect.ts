@@ -78,11 +78,8 @@ export async function resolveCommit(repository: string, ref: string): Promise<st
 	});
 }
 
-export async function collectCommit(repository: string, commit: string): Promise<LayerFile[]> {
-	return readEntries(repository, await listTree(repository, commit, "layers/"));
-}
-
 export async function collectSource(source: Source): Promise<LayerFile[]> {
 	if ("folder" in source) return collectFolder(source.folder);
-	return collectCommit(source.repository, await resolveCommit(source.repository, source.ref));
+	const { repository, ref } = source;
+	return readEntries(repository, await listTree(repository, await resolveCommit(repository, ref), "layers/"));
 }

@@ -54,16 +54,8 @@ export class StartedParts {
 		// The routes of the later extensions come first.
 		const routes = all.toReversed().flatMap((part) => part.routes ?? []);
 		const settings = { ...configuration, senders };
-		return {
-			store,
-			now,
-			log,
-			settings,
-			readiness,
-			commit: readCommit(),
-			routes,
-			...(refresh && { refresh }),
-		};
+		const commit = readCommit();
+		return { store, now, log, settings, readiness, commit, routes, ...(refresh && { refresh }) };
 	}
 
 	readonly observe = (event: ServiceEvent): void => {
@@ -103,31 +95,25 @@ function publishTo({ publish }: Publication, { all }: StartedParts, log: Log) {
  */
 export async function openLocal(configuration: Configuration, senders: Senders, outside: Outside = {}) {
 	const { now = () => new Date(), log = serviceLog, extensions = [], sendersState = () => null } = outside;
-	const { guard = installHook, seed: firstFiles = seed, filesRetryMs, storeLimits: limits } = outside;
+	const {
+		guard = installHook,
+		seed: firstFiles = seed,
+		filesRetryMs: retryMs,
+		storeLimits: limits,
+	} = outside;
 	const { dataDir } = configuration;
 	const repository = repositoryPath(dataDir);
 	await refuseEmptyStart(configuration);
-	const publication = openPublication({
-		dataDir,
-		repository,
-		settings: configuration,
-		log,
-		retryMs: filesRetryMs,
-		maxCacheBytes: configuration.cacheMegabytes * 1_000_000,
-	});
+	const maxCacheBytes = configuration.cacheMegabytes * 1_000_000;
+	const files = { dataDir, repository, settings: configuration, retryMs, maxCacheBytes };
+	const publication = openPublication({ ...files, log });
 	const parts = new StartedParts(
 		() => store.state() ?? disk.state() ?? publication.files.state() ?? sendersState(),
 	);
 	const { observe } = parts;
+	const publish = publishTo(publication, parts, log);
 	const store = await openGitStore(
-		{
-			repository,
-			now,
-			publish: publishTo(publication, parts, log),
-			log,
-			limits,
-			guard: (path) => guard(path, log.warn),
-		},
+		{ ...{ repository, now, publish, log, limits }, guard: (path) => guard(path, log.warn) },
 		() => firstFiles(configuration),
 	);
 	const disk = createDisk(dataDir);
@@ -151,7 +137,7 @@ export async function openLocal(configuration: Configuration, senders: Senders, 
 		await closeAll(started);
 		throw error;
 	}
-	const status = createReadStatus({ repository, store, now, started: parts.all });
+	const status = createReadStatus(repository, store, now, parts.all);
 	return {
 		context: { ...context, status },
 		file,

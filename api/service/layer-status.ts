@@ -15,13 +15,12 @@ const maxLookups = 100;
 
 export const historyMs = 5_000;
 
-export function createReadStatus(options: {
-	repository: string;
-	store: Pick<GitStore, "read" | "ids" | "lastCommit">;
-	now: () => Date;
-	started: readonly Pick<Started, "layer">[];
-}): ReadStatus {
-	const { repository, store, now, started } = options;
+export function createReadStatus(
+	repository: string,
+	store: Pick<GitStore, "read" | "ids" | "lastCommit">,
+	now: () => Date,
+	started: readonly Pick<Started, "layer">[],
+): ReadStatus {
 	const pool = pLimit(maxRunning);
 	const room = new Room(maxLookups);
 

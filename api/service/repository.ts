@@ -41,23 +41,14 @@ export type Review = Awaited<ReturnType<typeof readReviews>>[number];
 
 const maxProcesses = 4;
 
-/** A smallkey has no dot. */
-function isOfMany(name: string): boolean {
-	return name.includes(".");
-}
-
-/** @param branch without `declined/` */
-function nameOf(branch: string): string {
-	return branch.split("/")[1] ?? "";
-}
-
 async function isOf(
 	repository: string,
 	{ name, commit }: { name: string; commit: string },
 	smallkey: string,
 	limitMs?: number,
 ): Promise<boolean> {
-	if (!isOfMany(name)) return name === smallkey;
+	// A smallkey has no dot.
+	if (!name.includes(".")) return name === smallkey;
 	const path = layerPath(smallkey);
 	const words = ["diff", "--name-only", "--no-renames", `${servedRef}...${commit}`, "--", path];
 	return (await runGit(repository, words, { limitMs })).length > 0;
@@ -84,7 +75,7 @@ export async function readReviews(
 			...commit,
 			branch,
 			/** `23ax5t`; of several layers `<sender>.batch` or `<sender>+review.<name>`. */
-			name: nameOf(branch.slice(place.length)),
+			name: branch.slice(place.length).split("/")[1] ?? "",
 			subject: subjectOf(message),
 			reason,
 			main,
@@ -96,17 +87,15 @@ export async function readReviews(
 	return reviews.filter((_, index) => changed[index]);
 }
 
-function isNamed({ branch, name }: Review, word: string): boolean {
-	return branch === word || name === word || name.split("+").at(-1) === `review.${word}`;
-}
-
 /**
  * @param word a branch (`register/23ax5t`), a smallkey or the name of a review
  * @throws {Error} if no review has it, or several have
  */
 export async function findWaiting(repository: string, word: string): Promise<Review> {
 	const waiting = await readReviews(repository, "waiting");
-	const [review, second] = waiting.filter((review) => isNamed(review, word));
+	const [review, second] = waiting.filter(
+		({ branch, name }) => [branch, name].includes(word) || name.split("+").at(-1) === `review.${word}`,
+	);
 	if (review && second) throw new Error(`${word}: is ${review.branch} or ${second.branch}: name one of them`);
 	if (review) return review;
 	const branches = waiting.map(({ branch }) => branch).join(" ");

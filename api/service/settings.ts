@@ -6,9 +6,9 @@ import { parseTrustedProxies, type TrustedProxies } from "../node/address.ts";
 
 export { parseSpan } from "../configuration.ts";
 
-export type NetworkSettings = ReturnType<typeof readNetwork>;
-
 export type Configuration = ReturnType<typeof readCore>;
+
+export type NetworkSettings = Configuration["network"];
 
 type ReadSettings = (variables: Variables) => object;
 
@@ -19,11 +19,6 @@ type SettingsOf<Readers extends readonly ReadSettings[]> = {
 	: object;
 
 export const trialDataDir = ".data";
-
-function isTrial({ DATA_DIR, GITHUB_REPOSITORY, NODE_ENV }: Environment): boolean {
-	const isOtherFolder = DATA_DIR && resolve(DATA_DIR) !== resolve(trialDataDir);
-	return !isOtherFolder && !GITHUB_REPOSITORY && NODE_ENV !== "production";
-}
 
 export function readConfiguration<Readers extends readonly ReadSettings[]>(
 	env: Environment,
@@ -37,13 +32,15 @@ export function readConfiguration<Readers extends readonly ReadSettings[]>(
 
 function readCore(variables: Variables, env: Environment) {
 	const noProxies: TrustedProxies = () => false;
+	const dataDir = resolve(variables.text("DATA_DIR", trialDataDir));
+	const isProduction = env.GITHUB_REPOSITORY || env.NODE_ENV === "production";
 	return {
 		port: variables.integer("PORT", 8080, 0, 65_535),
 		host: variables.text("HOST", "127.0.0.1"),
-		dataDir: resolve(variables.text("DATA_DIR", trialDataDir)),
+		dataDir,
 		lastStart: variables.text("LAST_START", ""),
 		/** The service starts with the checkout's examples. */
-		isTrial: isTrial(env),
+		isTrial: !isProduction && dataDir === resolve(trialDataDir),
 		...readServing(variables, { fallback: 1000, max: 1000 }),
 		cacheMegabytes: variables.integer("CACHE_MB", 64, 1, 100_000),
 		logReads: variables.flag("LOG_READS", false),
@@ -52,7 +49,11 @@ function readCore(variables: Variables, env: Environment) {
 			burst: variables.integer("WRITES_BURST", 30_000, 1, 1_000_000),
 		},
 		trustedProxies: variables.parsed("TRUSTED_PROXIES", noProxies, parseTrustedProxies),
-		network: readNetwork(variables),
+		network: {
+			allowPrivate: variables.flag("HARVEST_ALLOW_PRIVATE", false),
+			httpsProxy: variables.parsed("HTTPS_PROXY", { href: "" }, parseProxy).href,
+			noProxy: variables.text("NO_PROXY", ""),
+		},
 		github: readGitHub(variables),
 	};
 }
@@ -92,14 +93,6 @@ export function withoutStore(env: Environment): Environment {
 function parseProxy(href: string): { href: string } | string {
 	const isAddress = /^https?:\/\//.test(href) && URL.canParse(href);
 	return isAddress ? { href } : "must be an http or https address, such as http://proxy.example:3128";
-}
-
-function readNetwork(variables: Variables) {
-	return {
-		allowPrivate: variables.flag("HARVEST_ALLOW_PRIVATE", false),
-		httpsProxy: variables.parsed("HTTPS_PROXY", { href: "" }, parseProxy).href,
-		noProxy: variables.text("NO_PROXY", ""),
-	};
 }
 
 const settingsFileName = "fragments.env";

@@ -4,7 +4,7 @@ import type { RunningService, Started } from "../../api/service/extensions.ts";
 import { gitInTime, historyMs, isoTime } from "../../api/service/layer-status.ts";
 import { findRepository, readHealth, readReviews, servedRef } from "../../api/service/repository.ts";
 import { readConfiguration, withoutStore } from "../../api/service/settings.ts";
-import { collectCommit, resolveCommit } from "../../publish/collect.ts";
+import { collectSource, resolveCommit } from "../../publish/collect.ts";
 import { isDescribed } from "../../registry/description.ts";
 import { parseHealth } from "../../registry/health.ts";
 import { judgeChange, namesOf, problemLine } from "../../registry/judge.ts";
@@ -18,7 +18,7 @@ import { isStale, staleText } from "./decide.ts";
 async function overviewLines(repository: string): Promise<string[]> {
 	const commit = await resolveCommit(repository, servedRef);
 	const [files, healthText, reviews, { bavail, bsize, blocks }] = await Promise.all([
-		collectCommit(repository, commit),
+		collectSource({ repository, ref: commit }),
 		readHealth(repository, commit),
 		reviewLines(repository),
 		statfs(repository),

@@ -117,10 +117,8 @@ test("harvest and health are what the harvester knows, in the publisher's words"
 	let lastCheck: LastCheck | null = null;
 	const harvester = { stateOf: () => state, lastCheckOf: () => lastCheck };
 	const { repository, store } = local;
-	const statuses = createReadStatus({
-		...{ repository, store, now: () => new Date() },
-		started: [{ layer: createLayerParts({ repository }, harvester) }],
-	});
+	const layer = createLayerParts({ repository }, harvester);
+	const statuses = createReadStatus(repository, store, () => new Date(), [{ layer }]);
 	await local.put("wells", feature);
 	await local.put("roads", tiles);
 	const read = async (smallkey = "wells", lang: Lang = "en") => {
@@ -164,9 +162,7 @@ test("too many look-ups of one address are 429, and beyond all room 503", async 
 	const read = () => held.then(() => Promise.reject(new StoreBusy("busy", 7, "slow")));
 	const store = { read, ids: async () => null, lastCommit: async () => null };
 	const { repository } = local;
-	local.context.status = createReadStatus({
-		...{ repository, store, now: () => new Date(), started: [] },
-	});
+	local.context.status = createReadStatus(repository, store, () => new Date(), []);
 	const answers: string[] = [];
 	const look = async (address: string) => {
 		const { status, headers } = await ask(local, "/status/a", address ? clientAt(address) : []);
