@@ -124,8 +124,7 @@ async function findEarlier({ repository, commit }: CommitAt, smallkey: string): 
 		const output = await runGit(repository, ["log", ...how, commit, "--", path]);
 		return versionsOf(repository, output.toString("utf8").split("\n").filter(Boolean), path);
 	};
-	const versions = await Promise.all(paths.map(read));
-	const [registrations, descriptions] = versions as [Versions, Versions];
+	const [registrations, descriptions] = (await Promise.all(paths.map(read))) as [Versions, Versions];
 	for await (const file of registrations) {
 		const served = judgeStored([file]).layers.get(smallkey);
 		if (!served) continue;
