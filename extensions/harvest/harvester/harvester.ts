@@ -57,194 +57,211 @@ const maxGroup = 50;
 const firstRetryMs = 60_000;
 
 /** The harvester of a running service. It is idle until its first call. */
-export function createHarvester(options: HarvesterOptions) {
-	const { store, lookAt, checked, log, timers, now, allKeys, everyMs, quietMs = 0 } = options;
-	const ending = new AbortController();
-	const { signal } = ending;
-	const [urgent, ordinary] = [createLanes(maxHosts), createLanes(maxHosts)];
-	const limits = { timers, ms: groupMs, max: maxGroup };
-	const groups = createGroups<HarvestResult>(limits, (group) => commit([...group.values()]));
+export class Harvester {
+	readonly #options: HarvesterOptions;
+	readonly #ending = new AbortController();
+	readonly #urgent = createLanes(maxHosts);
+	readonly #ordinary = createLanes(maxHosts);
+	readonly #groups: ReturnType<typeof createGroups<HarvestResult>>;
 	/** Queued, or about to be. */
-	const waiting = new Set<string>();
+	readonly #waiting = new Set<string>();
 	/** Not committed yet. */
-	const running = new Set<string>();
-	const ends = new Map<string, HarvestEnd>();
-	const lastChecks = new Map<string, LastCheck>();
-	let pollTimer: unknown;
+	readonly #running = new Set<string>();
+	readonly #ends = new Map<string, HarvestEnd>();
+	readonly #lastChecks = new Map<string, LastCheck>();
+	#pollTimer: unknown;
 	/** In milliseconds of `performance.now`. */
-	let writtenMs = Number.NEGATIVE_INFINITY;
+	#writtenMs = Number.NEGATIVE_INFINITY;
 	/** A push may bring a hundred thousand layers, which are read one after the other. */
-	const arrivals = pLimit(1);
+	readonly #arrivals = pLimit(1);
 	/** A process that cannot start has the same error for each layer and each retry, until one is harvested. */
-	let lastError = "";
+	#lastError = "";
 
-	const nowMs = () => now().getTime();
-	const isBusy = (smallkey: string) => waiting.has(smallkey) || running.has(smallkey);
+	constructor(options: HarvesterOptions) {
+		this.#options = options;
+		const limits = { timers: options.timers, ms: groupMs, max: maxGroup };
+		this.#groups = createGroups<HarvestResult>(limits, (group) => this.#commit([...group.values()]));
+	}
 
-	function forget(smallkey: string): void {
-		for (const layers of [waiting, running, ends, lastChecks]) layers.delete(smallkey);
+	get waiting(): number {
+		return this.#waiting.size;
+	}
+
+	/** `waiting`: queued, running, or not committed yet. Null if the layer was not harvested since the start. */
+	stateOf(smallkey: string): { state: "waiting" } | HarvestEnd | null {
+		return this.#isBusy(smallkey) ? { state: "waiting" } : (this.#ends.get(smallkey) ?? null);
+	}
+
+	/** Null if the layer was not checked since the start. */
+	lastCheckOf(smallkey: string): LastCheck | null {
+		return this.#lastChecks.get(smallkey) ?? null;
+	}
+
+	/** Queues a layer before all others. Returns immediately. */
+	follow(smallkey: string): void {
+		if (this.#ending.signal.aborted) return;
+		this.#writtenMs = performance.now();
+		this.#waiting.add(smallkey);
+		this.#ends.delete(smallkey);
+		void this.#arrivals(() => this.#enqueue(smallkey, this.#urgent));
+	}
+
+	/** Harvests the layers that were never harvested, then each layer once a period, spread over the period. */
+	async start(): Promise<void> {
+		const startMs = this.#nowMs();
+		await this.#enqueueAll([...this.#options.allKeys()], true);
+		this.#pollLater(startMs);
+	}
+
+	/** Queues layers after all others. Returns their number immediately. */
+	refresh({ olderThanMs, maxLayers, isWanted }: Refresh): number {
+		const time = this.#nowMs();
+		const ends = this.#ends;
+		/** 0 if unknown. */
+		const timeOf = (smallkey: string) => (this.#isBusy(smallkey) ? time : (ends.get(smallkey)?.at ?? 0));
+		const isOlder = (smallkey: string) =>
+			ends.get(smallkey)?.state === "failed" || timeOf(smallkey) <= time - (olderThanMs ?? -Infinity);
+		const due = [...this.#options.allKeys()].filter((key) => isWanted(key) && isOlder(key));
+		const smallkeys = due.sort((a, b) => timeOf(a) - timeOf(b)).slice(0, maxLayers ?? due.length);
+		const idle = smallkeys.filter((smallkey) => !this.#waiting.has(smallkey));
+		for (const smallkey of idle) this.#waiting.add(smallkey);
+		void this.#enqueueAll(idle);
+		return smallkeys.length;
+	}
+
+	/** Aborts running requests, and commits what is harvested. */
+	async close(): Promise<void> {
+		this.#ending.abort(new Error("the service ends"));
+		this.#options.timers.clear(this.#pollTimer);
+		await this.#arrivals(() => undefined);
+		await Promise.all([this.#urgent.end(), this.#ordinary.end()]);
+		await this.#groups.close();
+	}
+
+	#nowMs(): number {
+		return this.#options.now().getTime();
+	}
+
+	#isBusy(smallkey: string): boolean {
+		return this.#waiting.has(smallkey) || this.#running.has(smallkey);
 	}
 
 	/** Null if the layer is gone or its registration is invalid; it is forgotten then. */
-	async function read(smallkey: string) {
-		const layer = await store.read(smallkey);
+	async #read(smallkey: string) {
+		const layer = await this.#options.store.read(smallkey);
 		const registration = parseStored(layer);
 		if (layer && registration) return { layer, registration };
-		forget(smallkey);
+		for (const layers of [this.#waiting, this.#running, this.#ends, this.#lastChecks])
+			layers.delete(smallkey);
 		return null;
 	}
 
 	/** Looks for layers that have become due, every minute, or more often in a short period. */
-	function pollLater(sinceMs: number): void {
-		if (signal.aborted) return;
+	#pollLater(sinceMs: number): void {
+		if (this.#ending.signal.aborted) return;
+		const { allKeys, everyMs, timers } = this.#options;
 		const poll = async () => {
-			const untilMs = nowMs();
+			const untilMs = this.#nowMs();
 			const due: string[] = [];
 			await eachInSlices(allKeys(), (smallkey) => {
-				const dueMs = ends.get(smallkey)?.nextTry ?? nextMoment(smallkey, sinceMs, everyMs);
-				if (dueMs <= untilMs && !isBusy(smallkey)) due.push(smallkey);
+				const dueMs = this.#ends.get(smallkey)?.nextTry ?? nextMoment(smallkey, sinceMs, everyMs);
+				if (dueMs <= untilMs && !this.#isBusy(smallkey)) due.push(smallkey);
 			});
-			await enqueueAll(due);
-			pollLater(untilMs);
+			await this.#enqueueAll(due);
+			this.#pollLater(untilMs);
 		};
 		const intervalMs = Math.max(Math.min(60_000, everyMs / 100), 10);
-		pollTimer = timers.set(() => void poll(), intervalMs);
+		this.#pollTimer = timers.set(() => void poll(), intervalMs);
 	}
 
 	/** @param isNew only layers that were never harvested */
-	async function enqueueAll(smallkeys: readonly string[], isNew = false): Promise<void> {
-		for (const smallkey of smallkeys) await enqueue(smallkey, ordinary, isNew);
+	async #enqueueAll(smallkeys: readonly string[], isNew = false): Promise<void> {
+		for (const smallkey of smallkeys) await this.#enqueue(smallkey, this.#ordinary, isNew);
 	}
 
 	/** Never rejects. */
-	async function enqueue(smallkey: string, lanes: typeof urgent, isNew = false): Promise<void> {
+	async #enqueue(smallkey: string, lanes: ReturnType<typeof createLanes>, isNew = false): Promise<void> {
+		const { signal } = this.#ending;
 		if (signal.aborted) return;
 		try {
-			const stored = await read(smallkey);
+			const stored = await this.#read(smallkey);
 			if (!stored || signal.aborted) return;
 			const { layer, registration } = stored;
 			if (isNew && isDescribed(registration, descriptionOf(layer))) return;
-			waiting.add(smallkey);
-			void lanes.run(new URL(registration.en.service_url).host, () => visit(smallkey));
+			this.#waiting.add(smallkey);
+			void lanes.run(new URL(registration.en.service_url).host, () => this.#visit(smallkey));
 		} catch (error) {
-			waiting.delete(smallkey);
-			fail([{ smallkey }], error);
+			this.#waiting.delete(smallkey);
+			this.#fail([{ smallkey }], error);
 		}
 	}
 
-	async function visit(smallkey: string): Promise<void> {
-		for (let pauses = 0; pauses < maxPauses && performance.now() < writtenMs + quietMs; pauses += 1)
+	async #visit(smallkey: string): Promise<void> {
+		const { lookAt, checked, quietMs = 0 } = this.#options;
+		const { signal } = this.#ending;
+		for (let pauses = 0; pauses < maxPauses && performance.now() < this.#writtenMs + quietMs; pauses += 1)
 			await sleep(quietMs, undefined, { signal }).catch(() => undefined);
 		// It may have been harvested in the other lane.
-		if (signal.aborted || !waiting.delete(smallkey)) return;
-		running.add(smallkey);
+		if (signal.aborted || !this.#waiting.delete(smallkey)) return;
+		this.#running.add(smallkey);
 		try {
-			const stored = await read(smallkey);
+			const stored = await this.#read(smallkey);
 			if (!stored) return;
 			const { layer, registration } = stored;
 			const look = await lookAt(registration, descriptionOf(layer), signal);
 			const result = resultOf(look.checked);
 			const findings = findingLines(registration, look.checked);
-			lastChecks.set(smallkey, { state: result?.state ?? null, at: nowMs(), findings });
+			this.#lastChecks.set(smallkey, { state: result?.state ?? null, at: this.#nowMs(), findings });
 			checked(smallkey, result);
-			if (harvestedLangs(registration).length === 0) running.delete(smallkey);
-			else groups.add(smallkey, { smallkey, registration, harvested: look.harvested });
+			if (harvestedLangs(registration).length === 0) this.#running.delete(smallkey);
+			else this.#groups.add(smallkey, { smallkey, registration, harvested: look.harvested });
 		} catch (error) {
-			fail([{ smallkey }], error);
+			this.#fail([{ smallkey }], error);
 		}
 	}
 
-	async function commit(results: readonly HarvestResult[]): Promise<void> {
+	async #commit(results: readonly HarvestResult[]): Promise<void> {
 		try {
-			finish(await commitGroup(results, store, now));
+			this.#finish(await commitGroup(results, this.#options.store, this.#options.now));
 		} catch (error) {
-			if (results.length === 1 || error instanceof StoreBusy) return fail(results, error);
+			if (results.length === 1 || error instanceof StoreBusy) return this.#fail(results, error);
 			// The store may refuse one description, and with it the whole group.
-			for (const result of results) await commit([result]);
+			for (const result of results) await this.#commit([result]);
 		}
 	}
 
-	function fail(layers: readonly { smallkey: string }[], error: unknown): void {
-		if (signal.aborted) return;
-		if (String(error) !== lastError) log.error(error);
-		lastError = String(error);
+	#fail(layers: readonly { smallkey: string }[], error: unknown): void {
+		if (this.#ending.signal.aborted) return;
+		if (String(error) !== this.#lastError) this.#options.log.error(error);
+		this.#lastError = String(error);
 		const failure = textOf("harvest-failed");
 		const findings = [{ en: textIn("en", failure), fr: textIn("fr", failure) }];
-		for (const { smallkey } of layers) end(smallkey, "failed", findings, true);
+		for (const { smallkey } of layers) this.#end(smallkey, "failed", findings, true);
 	}
 
-	function finish(outcomes: ReadonlyMap<HarvestResult, Outcome>): void {
+	#finish(outcomes: ReadonlyMap<HarvestResult, Outcome>): void {
+		const { count, log } = this.#options;
 		const line: HarvestLine = { harvested: outcomes.size };
 		for (const [{ smallkey, registration, harvested }, outcome] of outcomes) {
-			options.count?.(outcome);
+			count?.(outcome);
 			line[outcome] = (line[outcome] ?? 0) + 1;
 			const again = harvested.findings.some(({ state }) => state === "down");
 			const findings = findingLines(registration, harvested.findings);
-			end(smallkey, outcome === "failed" ? "failed" : "done", findings, again);
-			if (outcome === "dropped") ends.delete(smallkey);
+			this.#end(smallkey, outcome === "failed" ? "failed" : "done", findings, again);
+			if (outcome === "dropped") this.#ends.delete(smallkey);
 		}
 		log.info(line);
-		lastError = "";
+		this.#lastError = "";
 	}
 
 	/** @param again whether the harvest is retried, after an increasing delay */
-	function end(smallkey: string, state: "done" | "failed", findings: FindingLine[], again: boolean): void {
-		running.delete(smallkey);
-		const at = nowMs();
-		const failures = again ? (ends.get(smallkey)?.failures ?? 0) + 1 : 0;
+	#end(smallkey: string, state: "done" | "failed", findings: FindingLine[], again: boolean): void {
+		const { everyMs } = this.#options;
+		this.#running.delete(smallkey);
+		const at = this.#nowMs();
+		const failures = again ? (this.#ends.get(smallkey)?.failures ?? 0) + 1 : 0;
 		const retryMs = Math.min(firstRetryMs * 2 ** (failures - 1), everyMs);
 		const nextTry = again ? at + retryMs : nextMoment(smallkey, at, everyMs);
-		ends.set(smallkey, { state, at, findings, failures, nextTry });
+		this.#ends.set(smallkey, { state, at, findings, failures, nextTry });
 	}
-
-	return {
-		waiting: () => waiting.size,
-
-		/** `waiting`: queued, running, or not committed yet. Null if the layer was not harvested since the start. */
-		stateOf: (smallkey: string): { state: "waiting" } | HarvestEnd | null =>
-			isBusy(smallkey) ? { state: "waiting" } : (ends.get(smallkey) ?? null),
-
-		/** Null if the layer was not checked since the start. */
-		lastCheckOf: (smallkey: string): LastCheck | null => lastChecks.get(smallkey) ?? null,
-
-		/** Queues a layer before all others. Returns immediately. */
-		follow(smallkey: string): void {
-			if (signal.aborted) return;
-			writtenMs = performance.now();
-			waiting.add(smallkey);
-			ends.delete(smallkey);
-			void arrivals(() => enqueue(smallkey, urgent));
-		},
-
-		/** Harvests the layers that were never harvested, then each layer once a period, spread over the period. */
-		async start(): Promise<void> {
-			const startMs = nowMs();
-			await enqueueAll([...allKeys()], true);
-			pollLater(startMs);
-		},
-
-		/** Queues layers after all others. Returns their number immediately. */
-		refresh({ olderThanMs, maxLayers, isWanted }: Refresh): number {
-			const time = nowMs();
-			/** 0 if unknown. */
-			const timeOf = (smallkey: string) => (isBusy(smallkey) ? time : (ends.get(smallkey)?.at ?? 0));
-			const isOlder = (smallkey: string) =>
-				ends.get(smallkey)?.state === "failed" || timeOf(smallkey) <= time - (olderThanMs ?? -Infinity);
-			const due = [...allKeys()].filter((key) => isWanted(key) && isOlder(key));
-			const smallkeys = due.sort((a, b) => timeOf(a) - timeOf(b)).slice(0, maxLayers ?? due.length);
-			const idle = smallkeys.filter((smallkey) => !waiting.has(smallkey));
-			for (const smallkey of idle) waiting.add(smallkey);
-			void enqueueAll(idle);
-			return smallkeys.length;
-		},
-
-		/** Aborts running requests, and commits what is harvested. */
-		async close(): Promise<void> {
-			ending.abort(new Error("the service ends"));
-			timers.clear(pollTimer);
-			await arrivals(() => undefined);
-			await Promise.all([urgent.end(), ordinary.end()]);
-			await groups.close();
-		},
-	};
 }

@@ -9,12 +9,12 @@ import type { Lang } from "../../../registry/smallkey.ts";
 import type { Layer } from "../../../store/store.ts";
 import { childEnvironment, type HarvestSettings } from "../settings.ts";
 import { descriptionOf, harvestedOf } from "./commit.ts";
-import { createHarvester } from "./harvester.ts";
+import { Harvester } from "./harvester.ts";
 import { createHealthGroups, createNotifier, type Notice } from "./health-checks.ts";
 import { createHarvestProcess } from "./process.ts";
 import { systemTimers } from "./schedule.ts";
 
-export type HarvestStates = Pick<ReturnType<typeof createHarvester>, "stateOf" | "lastCheckOf">;
+export type HarvestStates = Pick<Harvester, "stateOf" | "lastCheckOf">;
 
 /** Adds harvest and health to the status of a layer. @param harvester null if this service does not harvest */
 export function createLayerParts(
@@ -66,7 +66,7 @@ export async function startHarvest(service: RunningService<HarvestSettings>): Pr
 	const child = createHarvestProcess(new URL("./child.ts", import.meta.url), childEnvironment(configuration));
 	const schedule = { now, timers: systemTimers, allKeys: smallkeys, everyMs: harvest.every, store, log };
 	const health = createHealthGroups({ ...schedule, notify, readHealth: () => readHealth(repository) });
-	const harvester = createHarvester({
+	const harvester = new Harvester({
 		...schedule,
 		lookAt: child.lookAt,
 		checked: health.add,
@@ -76,9 +76,9 @@ export async function startHarvest(service: RunningService<HarvestSettings>): Pr
 	void harvester.start();
 	return {
 		provides: { notify },
-		changed: (_commit, smallkeys) => void eachInSlices(smallkeys, harvester.follow),
+		changed: (_commit, smallkeys) => void eachInSlices(smallkeys, (smallkey) => harvester.follow(smallkey)),
 		layer: createLayerParts(service, harvester),
-		refresh: harvester.refresh,
+		refresh: (selection) => harvester.refresh(selection),
 		close: async () => {
 			const closed = harvester.close();
 			child.close();

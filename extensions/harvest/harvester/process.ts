@@ -13,7 +13,8 @@ export const maxTaskMs = 300_000;
 const processLimits = {
 	/** A valid answer of 5 MB is far below. */
 	maxHeapMb: 256,
-	/** Of one layer: more than the process gives its own requests, and a start on a busy machine. */
+	/** Of the start, and of one layer: more than the process gives its own requests. */
+	startMs: 300_000,
 	timeoutMs: 2 * maxTaskMs + 60_000,
 	/** Then its memory is freed. */
 	idleMs: 10_000,
@@ -54,7 +55,7 @@ function startProcess(
 	limits: typeof processLimits,
 	signal: AbortSignal,
 ) {
-	const { maxHeapMb, timeoutMs } = limits;
+	const { maxHeapMb, startMs, timeoutMs } = limits;
 	const child = fork(module, {
 		execArgv: [
 			// Small spaces are collected often: 64 MB of capabilities take 40 MB, and otherwise 110.
@@ -93,12 +94,19 @@ function startProcess(
 	async function run(order: Omit<Order, "id">): Promise<Result> {
 		lastId += 1;
 		const id = lastId;
-		const timer = setTimeout(() => end("time-out"), timeoutMs);
+		const expireIn = (ms: number) => setTimeout(() => end("time-out"), ms).unref();
+		let timer = expireIn(isReady ? timeoutMs : startMs);
+		const restart = () => {
+			clearTimeout(timer);
+			timer = expireIn(timeoutMs);
+		};
+		if (!isReady) child.once("message", restart);
 		return new Promise<Result>((resolve, reject) => {
 			waiting.set(id, { resolve, reject });
 			// If the process has just ended, its `exit` follows.
 			child.send({ id, ...order } satisfies Order, () => undefined);
 		}).finally(() => {
+			child.off("message", restart);
 			clearTimeout(timer);
 			waiting.delete(id);
 		});

@@ -1,5 +1,5 @@
 import * as assert from "uvu/assert";
-import { createHarvester, type HarvestLine } from "../../../../extensions/harvest/harvester/harvester.ts";
+import { Harvester, type HarvestLine } from "../../../../extensions/harvest/harvester/harvester.ts";
 import type { LookAt } from "../../../../extensions/harvest/harvester/process.ts";
 import { nextMoment } from "../../../../extensions/harvest/harvester/schedule.ts";
 import { harvestLayer } from "../../../../extensions/harvest/layer.ts";
@@ -43,7 +43,7 @@ function openScene(quietMs = 0) {
 		const fragment = handlers.file("v0.9/doc/en", smallkey);
 		return fragment ? nodeOf(new TextDecoder().decode(fragment.body)).displayName : "(none)";
 	};
-	const harvester = createHarvester({
+	const harvester = new Harvester({
 		...{ store: handlers.store, lookAt, everyMs: 7 * day, timers, quietMs },
 		now: () => new Date(handlers.now),
 		allKeys: () => [...handlers.store.files.keys()].flatMap((path) => /\/(\w+)\.json$/.exec(path)?.[1] ?? []),
@@ -65,7 +65,7 @@ function openScene(quietMs = 0) {
 		const isSet = () => timers.waiting.some(({ ms }) => ms === 60_000);
 		await eventually(isSet);
 		timers.run(60_000);
-		await eventually(() => isSet() && harvester.waiting() === 0);
+		await eventually(() => isSet() && harvester.waiting === 0);
 	};
 	const put = async (smallkey: string, body = feature()) => {
 		// A signature is good once.
@@ -218,7 +218,7 @@ test("a start harvests what was never harvested, one layer of a host at a time, 
 	await scene.put("wrong", feature("/nowhere/MapServer/1"));
 	await scene.put("picture", tiles);
 	void harvester.start();
-	await eventually(() => harvester.waiting() === 3);
+	await eventually(() => harvester.waiting === 3);
 	assert.is(scene.work.most, 1);
 	await scene.follow("fresh");
 	await eventually(() => scene.work.running === 2);
@@ -284,7 +284,7 @@ test("while one service hangs, layers of others are harvested; closing ends it, 
 	release();
 	await closed;
 	harvester.follow("odd");
-	assert.equal([harvester.waiting(), lines], [0, [{ harvested: 2, changed: 2 }]]);
+	assert.equal([harvester.waiting, lines], [0, [{ harvested: 2, changed: 2 }]]);
 	assert.is(commits.at(-1)?.subject, "harvest 2 layers");
 });
 

@@ -67,6 +67,12 @@ test("a process that does not start is no fault of the service that is asked", a
 	assert.is(second.message, first.message, "so that it can be logged once");
 });
 
+test("a process that starts and is never ready is ended, and its layer tried again later", async () => {
+	using processes = open({ startMs: 500 }, "silent-child.mjs");
+	const ended = await processes.lookAt(processes.at("/good"), null).catch(({ message }) => message);
+	assert.is(ended, "the harvest's process does not start: time-out");
+});
+
 test("the end of the service ends a harvest", async () => {
 	const { at, lookAt, [Symbol.dispose]: close } = open();
 	const ending = new AbortController();
