@@ -15,6 +15,7 @@ import {
 	currentState,
 	field,
 	lang,
+	now,
 	pageTexts,
 	refresh,
 	root,
@@ -206,7 +207,7 @@ function answerContent(
 }
 
 async function sendSigned(address: URL, sender: string, secret: string, body: string) {
-	const timestamp = new Date().toISOString();
+	const timestamp = now().toISOString();
 	const signed = { path: address.pathname, sender, timestamp, body: new TextEncoder().encode(body) };
 	const response = await fetch(address, {
 		method: "PUT",

@@ -42,6 +42,10 @@ export const workerAddress = addressOf(data.worker);
 
 export const isEmbed = document.querySelector("main.embed") !== null;
 
+export function now(): Date {
+	return new Date();
+}
+
 export function currentState(): State {
 	return readState(location);
 }
