@@ -26,20 +26,15 @@ export function addressesOf(value: unknown) {
 		const address = path.reduce(memberOf, value);
 		if (typeof address !== "string" || !/^https?:\/\/./i.test(address)) return [];
 		const [lang, name] = path.slice(-2) as [string, string];
-		const payloadType = payloadTypes.get(memberOf(value, "payload_type"));
+		const payloadType = memberOf({ wms: "ogcWms", feature: "esriFeature" }, memberOf(value, "payload_type"));
 		const type = String(payloadType ?? memberOf(memberOf(value, lang), "service_type"));
 		return [{ address, type: name === "service_url" ? type : null, path }];
 	});
 }
 
-const payloadTypes = new Map<unknown, string>([
-	["wms", "ogcWms"],
-	["feature", "esriFeature"],
-]);
-
-function memberOf(value: unknown, name: string): unknown {
-	if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return undefined;
-	return (value as Record<string, unknown>)[name];
+function memberOf(value: unknown, name: unknown): unknown {
+	if (typeof value !== "object" || value === null || !Object.hasOwn(value, String(name))) return undefined;
+	return (value as Record<string, unknown>)[String(name)];
 }
 
 /** Must be percent-encoded (RFC 3986, appendix A): the viewer's schema requires `format: uri`. */

@@ -154,14 +154,11 @@ function judgeNames(
 	const pathsBefore = before ? filesBefore(smallkeys, before) : new Set<string>();
 	const isStored = (smallkey: string) => before && pathsBefore.has(layerPath(smallkey));
 	const after = new Set(pathsBefore);
-	for (const { path, isRemoved } of layerFiles) {
-		if (isRemoved) after.delete(path);
-		else after.add(path);
-	}
-	// A stored invalid file is not served, and must not block another spelling.
-	const invalid = layerFiles.filter(({ registration }) => rules === "stored" && registration === null);
+	for (const { path, isRemoved } of layerFiles) after[isRemoved ? "delete" : "add"](path);
 	const rivals = new Set(after);
-	for (const { path } of invalid) rivals.delete(path);
+	// A stored invalid file is not served, and must not block another spelling.
+	for (const { path, registration } of layerFiles)
+		if (rules === "stored" && registration === null) rivals.delete(path);
 	const remaining = spellingsIn(rivals);
 	const removed = spellingsIn([...pathsBefore].filter((path) => !after.has(path)));
 	const problems = new Map<string, FileProblem>();
@@ -183,11 +180,9 @@ function judgeNames(
 
 function filesBefore(smallkeys: ReadonlySet<string>, before: NamesBefore): Set<string> {
 	const lowerKeys = new Set(Array.from(smallkeys, (smallkey) => smallkey.toLowerCase()));
-	const isSpelling = (name: string) => lowerKeys.has(name.slice(0, name.indexOf(".")).toLowerCase());
 	const folders = [...new Set(Array.from(smallkeys, folderOf))];
-	const pathsIn = (folder: string) =>
-		[...before(folder)].filter(isSpelling).map((name) => `layers/${folder}/${name}`);
-	return new Set(folders.flatMap(pathsIn));
+	const paths = folders.flatMap((folder) => Array.from(before(folder), (name) => `layers/${folder}/${name}`));
+	return new Set(paths.filter((path) => lowerKeys.has(fileName(path).split(".", 1).join().toLowerCase())));
 }
 
 /** By lower-case smallkey, sorted. */
@@ -201,7 +196,7 @@ function judgeSender(sender: Exclude<Who, string>, files: readonly JudgedFile[])
 	const smallkeys = new Set(files.flatMap(({ name }) => (name ? [name.smallkey] : [])));
 	const foreign = [...smallkeys].filter((smallkey) => !mayChange(sender, smallkey));
 	const globs = sender.smallkeys?.join(" ") || "—";
-	return foreign.map((smallkey) => {
-		return { file: layerPath(smallkey), ...problemAt("smallkey", "owner", sender.id, globs, smallkey) };
-	});
+	return foreign.map((smallkey) =>
+		inFile(layerPath(smallkey))(problemAt("smallkey", "owner", sender.id, globs, smallkey)),
+	);
 }

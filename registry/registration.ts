@@ -67,6 +67,13 @@ export function maxBytesOf(path: string): number {
 
 export type LangEntry = Registration1[Lang];
 
+/** Of either version. */
+export type Members = LangEntry & {
+	scrape_only?: (string | number)[];
+	feature_info_format?: string;
+	tolerance?: number;
+};
+
 export type LangNode = Registration2[Lang];
 
 export type ServiceType = LangNode["service_type"];
@@ -123,25 +130,18 @@ export function parseRegistration(
 	const broken = listProblems([...schemaProblems(validate, value, rules), ...addressProblems(value, rules)]);
 	if (broken.length > 0) return refused(...broken);
 	const registration = value as Registration;
-	const tooLarge = rules === "written" ? storedSizeProblem(registration) : null;
-	return tooLarge ? refused(tooLarge) : { registration, problems: [] };
-}
-
-/** The stored form has a line for each member and entry, and may become too large to be read again. */
-function storedSizeProblem(registration: Registration): Problem | null {
-	const { length } = new TextEncoder().encode(canonicalText(registration));
-	return length <= maxRegistrationBytes
-		? null
-		: problemAt("document", "stored-size", maxRegistrationBytes, length);
+	// The stored form has a line for each member and entry, and may become too large to be read again.
+	const { length } = new TextEncoder().encode(rules === "written" ? canonicalText(registration) : "");
+	return length > maxRegistrationBytes
+		? refused(problemAt("document", "stored-size", maxRegistrationBytes, length))
+		: { registration, problems: [] };
 }
 
 function* oddities(address: string, url: URL, type: string): Generator<Text> {
 	// A stored registration may name another kind of service.
 	const problem = kindProblem(url, type);
 	if (problem) yield problem;
-	else if (!arcgisPath.test(url.pathname)) {
-		if (arcgisKinds.has(type)) yield textOf("odd-arcgis");
-	}
+	else if (arcgisKinds.has(type) && !arcgisPath.test(url.pathname)) yield textOf("odd-arcgis");
 	if (type === "ogcWms" || type.startsWith("esri")) yield* oddQuery(address, url, type === "ogcWms");
 	if (url.hash !== "") yield textOf("fragment");
 	const host = url.hostname.replace(/^\[|\]$/g, "");
@@ -167,34 +167,23 @@ const privateHost =
 	/^(?:0|10|127|169\.254|192\.168|172\.(?:1[6-9]|2\d|3[01])|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7]))\.[\d.]+$|^::1?$|^f[cd][0-9a-f]{2}:|^fe[89ab][0-9a-f]:|^::ffff:/;
 
 export function warningsOf(registration: Registration): Problem[] {
-	const isSame = shownLayersOf(registration, "en") === shownLayersOf(registration, "fr");
-	return [
-		...addressesOf(registration).flatMap(addressWarnings),
-		...langs.flatMap((lang) => [...nameWarnings(registration, lang), ...kindWarnings(registration, lang)]),
-		...(isSame ? [problemAt("/fr/service_url", "same-service")] : []),
-	];
-}
-
-function addressWarnings({ address, type, path }: ReturnType<typeof addressesOf>[number]): Problem[] {
-	if (type === null) return [];
-	const place = pointerOf(path);
-	return Array.from(oddities(address, new URL(address), type), (text) => ({ ...text, place }));
-}
-
-function nameWarnings(registration: Registration, lang: Lang): Problem[] {
-	const other = otherLang[lang];
-	if (registration[lang].service_name || !registration[other].service_name) return [];
-	return [problemAt(`/${lang}/service_name`, "name-of-other", other)];
-}
-
-function kindWarnings(registration: Registration, lang: Lang): Problem[] {
-	if (isVersion2(registration)) return [];
-	const type = registration[lang].feature_info_type;
-	if (type === undefined || readInfoTypes.has(type)) return [];
-	return [problemAt(`/${lang}/feature_info_type`, "unread-info", [...readInfoTypes].join(", "))];
-}
-
-function shownLayersOf(registration: Registration, lang: Lang): string {
-	const { service_url, layer, scrape_only } = registration[lang] as Record<string, unknown>;
-	return JSON.stringify([service_url, layer, scrape_only]);
+	const warnings: Problem[] = [];
+	for (const { address, type, path } of addressesOf(registration)) {
+		const place = pointerOf(path);
+		for (const text of type === null ? [] : oddities(address, new URL(address), type))
+			warnings.push({ ...text, place });
+	}
+	const layers = langs.map((lang) => {
+		const { service_url, layer, scrape_only, service_name, feature_info_type }: Members = registration[lang];
+		const other = otherLang[lang];
+		if (!service_name && registration[other].service_name)
+			warnings.push(problemAt(`/${lang}/service_name`, "name-of-other", other));
+		if (feature_info_type !== undefined && !readInfoTypes.has(feature_info_type)) {
+			const types = [...readInfoTypes].join(", ");
+			warnings.push(problemAt(`/${lang}/feature_info_type`, "unread-info", types));
+		}
+		return JSON.stringify([service_url, layer, scrape_only]);
+	});
+	if (layers[0] === layers[1]) warnings.push(problemAt("/fr/service_url", "same-service"));
+	return warnings;
 }

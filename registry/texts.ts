@@ -94,13 +94,10 @@ export function shownValue(value: unknown): string | Text {
 	if (Array.isArray(value)) return value.length === 0 ? "[]" : textOf("an-array");
 	if (typeof value === "object" && value !== null) return textOf("an-object");
 	if (typeof value !== "string") return String(value);
-	const isLong = value.length > maxSearchedLength;
-	const text = JSON.stringify(value.slice(0, maxSearchedLength).toWellFormed()).replace(
-		/\/\/[^/?#"]*@/g,
-		"//…@",
-	);
+	const start = JSON.stringify(value.slice(0, maxSearchedLength).toWellFormed());
+	const text = start.replace(/\/\/[^/?#"]*@/g, "//…@");
 	// A cut within an address's authority may leave a user name.
-	const safe = isLong ? text.replace(/\/\/[^/?#"]*"$/, '//…"') : text;
+	const safe = value.length > maxSearchedLength ? text.replace(/\/\/[^/?#"]*"$/, '//…"') : text;
 	return shortened(safe, maxValueLength);
 }
 
@@ -112,10 +109,12 @@ const valuesOf: Readonly<Record<string, (params: Params) => string | number | Te
 	additionalProperties: () => "",
 	enum: ({ allowedValues }) => oneOf(allowedValues as string[]),
 	type: ({ type }) => textOf(`${/^[aeiou]/.test(String(type)) ? "an" : "a"}-${type}` as TextCode),
-	maxLength: ({ limit }) => limit as number,
-	minimum: ({ limit }) => limit as number,
-	maxItems: ({ limit }) => limit as number,
+	...{ maxLength: limitOf, minimum: limitOf, maxItems: limitOf },
 };
+
+function limitOf({ limit }: Params): number {
+	return limit as number;
+}
 
 /**
  * `stored`: what a document needs to be served at all: a newer rule, or one for a single viewer, never

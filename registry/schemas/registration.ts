@@ -2,11 +2,13 @@ import { described, document, exactly, list, natural, ref, shared } from "./defi
 
 const description = "The body of PUT /register/<smallkey>, and the content of layers/<ab>/<smallkey>.json.";
 
+function where(name: string, value: string, then: object) {
+	return { if: { properties: { [name]: { const: value } }, required: [name] }, then };
+}
+
 export const registration = document("registration", "Registration of a map layer", {
 	description,
-	if: { properties: { version: { const: "2.0" } }, required: ["version"] },
-	// biome-ignore lint/suspicious/noThenProperty: JSON Schema's own keyword
-	then: { $ref: "registration-2.schema.json" },
+	...where("version", "2.0", { $ref: "registration-2.schema.json" }),
 	else: { $ref: "registration-1.schema.json" },
 });
 
@@ -44,16 +46,10 @@ export const registration1 = document("registration-1", "Registration of a map l
 		},
 	),
 	allOf: [
-		{
-			if: { properties: { payload_type: { const: "wms" } }, required: ["payload_type"] },
-			// biome-ignore lint/suspicious/noThenProperty: JSON Schema's own keyword
-			then: { properties: { en: ref("wms"), fr: ref("wms") } },
-		},
-		{
-			if: { properties: { payload_type: { const: "feature" } }, required: ["payload_type"] },
-			// biome-ignore lint/suspicious/noThenProperty: JSON Schema's own keyword
-			then: { properties: { en: ref("feature"), fr: ref("feature"), targets: ref("featureTargets") } },
-		},
+		where("payload_type", "wms", { properties: { en: ref("wms"), fr: ref("wms") } }),
+		where("payload_type", "feature", {
+			properties: { en: ref("feature"), fr: ref("feature"), targets: ref("featureTargets") },
+		}),
 	],
 	definitions: {
 		...shared,

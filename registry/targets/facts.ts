@@ -10,7 +10,7 @@ import {
 } from "../description.ts";
 import {
 	isVersion2,
-	type LangEntry,
+	type Members,
 	type Registration,
 	type ServiceType,
 	serviceTypeOf,
@@ -86,12 +86,6 @@ type ServiceFacts = Omit<FeatureDescription, "service_url" | "from" | "renderer"
 type Entries = readonly (string | number)[];
 
 export type LayerFacts = ReturnType<typeof layerFacts>;
-
-type Members = LangEntry & {
-	scrape_only?: (string | number)[];
-	feature_info_format?: string;
-	tolerance?: number;
-};
 
 export function layerFacts(
 	lang: Lang,
@@ -189,13 +183,12 @@ export function layerAddress(service: string, entry: string | number): string {
  * Without fields, the first name.
  */
 function nameField(columns: readonly Field[], names: readonly (string | undefined)[]): string {
-	if (columns.length === 0) return names.find(Boolean) ?? "";
 	for (const name of names) {
 		const field = name && fieldNamed(name, columns);
 		if (field) return field.name;
 	}
 	const text = columns.find((field) => field.type === "esriFieldTypeString");
-	return (text ?? columns[0])?.name ?? "";
+	return (text ?? columns[0])?.name ?? names.find(Boolean) ?? "";
 }
 
 export function filledTemplate(template: string, metadata: Members["metadata"]): string | undefined {
