@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
-import { drawingRank } from "../registry/description.ts";
+import { drawingRank, middleRank } from "../registry/description.ts";
 import { defaultMapWkid } from "../registry/generic.ts";
 import type { CheckedLayer } from "../registry/judge.ts";
 import { langs } from "../registry/smallkey.ts";
@@ -113,5 +113,5 @@ export function renderFragments(layer: CheckedLayer, settings: Required<Fragment
 	const facts = langs.map((lang) => layerFacts(lang, smallkey, registration, description, settings));
 	const texts = settings.targets.flatMap((target) => facts.map((layer) => renderAt(target, layer)));
 	const fragments = texts.map((text) => (text ? encoder.encode(text) : null));
-	return { fragments, rank: drawingRank(description) };
+	return { fragments, rank: description ? drawingRank(description) : middleRank };
 }
