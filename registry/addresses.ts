@@ -27,14 +27,14 @@ export function addressesOf(value: unknown) {
 		if (typeof address !== "string" || !/^https?:\/\/./i.test(address)) return [];
 		const [lang, name] = path.slice(-2) as [string, string];
 		const payloadType = memberOf({ wms: "ogcWms", feature: "esriFeature" }, memberOf(value, "payload_type"));
-		const type = String(payloadType ?? memberOf(memberOf(value, lang), "service_type"));
-		return [{ address, type: name === "service_url" ? type : null, path }];
+		const type = payloadType ?? memberOf(memberOf(value, lang), "service_type");
+		return [{ address, type: name === "service_url" ? (typeof type === "string" ? type : "") : null, path }];
 	});
 }
 
 function memberOf(value: unknown, name: unknown): unknown {
-	if (typeof value !== "object" || value === null || !Object.hasOwn(value, String(name))) return undefined;
-	return (value as Record<string, unknown>)[String(name)];
+	if (typeof name !== "string" || typeof value !== "object" || value === null) return undefined;
+	return Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined;
 }
 
 /** Must be percent-encoded (RFC 3986, appendix A): the viewer's schema requires `format: uri`. */
@@ -130,7 +130,7 @@ export function operationOf({ origin, pathname }: URL): { address: string; opera
  */
 export function isBlockedOn(site: string, address: string): boolean {
 	if (!/^http:/i.test(address) || /^http:/i.test(site)) return false;
-	// A loopback host is no exception to the page (W3C, "Secure Contexts", 3.1).
+	// Browsers trust the loopback hosts (W3C, "Secure Contexts", 3.1).
 	const loopback = /^(?:localhost|\[::1\]|127(?:\.\d{1,3}){3})$/;
 	return URL.canParse(address) && !loopback.test(new URL(address).hostname);
 }

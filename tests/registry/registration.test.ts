@@ -79,6 +79,8 @@ const invalid: [document: object | string, ...problems: string[]][] = [
 	["{}", "/en: is missing", "/fr: is missing", "/payload_type: is missing", "/version: is missing"],
 	...["1.3", "1.01.0", "2.0.0"].map((version): [object, string] => [wms({}, {}, { version }), `${versionRule} "${version}"`]),
 	[wms({}, {}, { version: 1 }), "/version: must be a string, not 1"],
+	[wms({}, {}, { payload_type: { toString: 1, valueOf: 1 } }), "/payload_type: must be wms or feature, not an object"],
+	[version2({ service_type: { toString: 1, valueOf: 1 } }, { service_type: "esriTile" }), "/en/service_type: must be a kind of service of version 2.0, such as ogcWms, not an object"],
 	[wms({}, {}, { payload_type: "wfs" }), '/payload_type: must be wms or feature, not "wfs"'],
 	[wms({}, {}, { en: [], fr: "x" }), "/en: must be an object, not []", '/fr: must be an object, not "x"'],
 	[wms({ a: 1 }, {}, { de: {}, "a/b": 1 }), `/a~1b: ${unknown}`, `/de: ${unknown}`, `/en/a: ${unknown}`],
