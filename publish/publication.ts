@@ -115,15 +115,17 @@ export function openPublication(options: {
 	 */
 	async function publish({ to, changes, at, isPushed }: CommitRange): Promise<Problem[]> {
 		const { smallkeys, problems } = await namesIn(changes);
-		report(problems);
 		if (isPushed && changes.length > maxSmallPush) {
 			served = { to, at };
 			files.mark(smallkeys);
 			clear();
+			report(problems);
 			files.work();
 			return [];
 		}
 		const isWritten = await files.write(smallkeys, () => render(smallkeys, { to, at }));
+		// Last: after a failure, the same range comes again several times a second.
+		report(problems);
 		served = { to, at };
 		files.work();
 		return isWritten ? [] : [problemAt("", "files-behind")];

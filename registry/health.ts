@@ -66,7 +66,8 @@ export function checkResult(state: SickState, cause: Cause): CheckResult {
 	// A finding about the host applies to the layer.
 	const [inner] = cause.values;
 	if (typeof inner === "object") return checkResult(state, inner);
-	return { state, cause: causeText("en", cause), code: cause.code, values: cause.values.map(String) };
+	const [text = "", ...values] = cut([causeText("en", cause), ...cause.values.map(String)]);
+	return { state, cause: text, code: cause.code, ...(values.length > 0 && { values }) };
 }
 
 export function causeIn(
@@ -77,10 +78,12 @@ export function causeIn(
 	return code ? { text: filled(texts, { code, values }), lang } : { text: cause, lang: "en" };
 }
 
+function cut(texts: readonly unknown[]): string[] {
+	return texts.filter((text) => typeof text === "string").map((text) => text.slice(0, maxCauseLength));
+}
+
 function clean({ state, since, cause, code, values, repair }: Partial<Sickness>): Sickness | null {
 	if (!state || !sickStates.includes(state) || !/^\d{4}-W\d{2}$/.test(String(since))) return null;
-	const cut = (texts: unknown[]) =>
-		texts.filter((text) => typeof text === "string").map((text) => text.slice(0, maxCauseLength));
 	const [text] = cut([cause]);
 	// Another version may have other codes.
 	const isKnown = typeof code === "string" && Object.hasOwn(causes.en, code);

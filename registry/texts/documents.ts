@@ -1,12 +1,12 @@
 import { smallkeyRule } from "../smallkey.ts";
 import { must, type TextPair } from "./filled.ts";
 
+const notEmpty = ["must not be empty", "ne doit pas être vide"] as const;
+
 /**
  * In an error, the text follows its place: a JSON pointer, a header or a word such as `smallkey`. The texts
  * of the rules for new smallkeys are in `smallkey.ts`.
  */
-const notEmpty = ["must not be empty", "ne doit pas être vide"] as const;
-
 export const documentTexts = {
 	// Members of a registration, by JSON Schema's keywords.
 	required: ["is missing", "est requis"],

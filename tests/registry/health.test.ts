@@ -57,6 +57,9 @@ test("a layer keeps its week with another cause, and causes and values are cut",
 	assert.equal(read({ code: "toString", values: ["1"] }), { state: "down", since: "2026-W10" });
 	const { values } = read({ code: "status", values: [{}, 1, "x".repeat(500), "2"] }) ?? {};
 	assert.equal(values, ["x".repeat(160), "2"]);
+	const long = checkResult("down", causeOf("exception", "x".repeat(500)));
+	assert.equal([long.cause?.length, long.values], [160, ["x".repeat(160)]]);
+	assert.equal(Object.keys(checkResult("down", causeOf("refused"))), ["state", "cause", "code"]);
 });
 
 test("the cause of a failed host is the layer's own, and is read in both languages", () => {
