@@ -42,94 +42,104 @@ const formatLists = new Map([
 ] as const);
 const collected = new Set([...formatLists.keys(), "ServiceException", "Exception"]);
 
-/** Elements are compared by local name, in any namespace. @param needed kept however large the document is */
-function createBuilder(service: OgcService, needed: ReadonlySet<string>) {
-	const capabilities = new Capabilities();
-	/** `root` is empty until it has begun. */
-	const read = { capabilities, root: "", exception: null as string | null };
-	let tree: TreeBuilder | null = null;
+/** Elements are compared by local name, in any namespace. */
+class Builder {
+	readonly capabilities = new Capabilities();
+	/** Empty until it has begun. */
+	root = "";
+	exception: string | null = null;
+	#tree: TreeBuilder | null = null;
 	/** The innermost open one. */
-	let layer: CapabilitiesLayer | null = null;
-	let depth = 0;
-	let kept = 0;
-	let projected = 0;
+	#layer: CapabilitiesLayer | null = null;
+	#depth = 0;
+	#kept = 0;
+	#projected = 0;
 
-	function open(name: string, attributes: XmlElement["attributes"]): void {
-		depth += 1;
-		if (depth === 1 && (roots[service].has(name) || exceptions.has(name))) begin(name, attributes);
-		if (read.root === "") return;
-		if (tree) tree.open(name, attributes);
-		else if (name === "Layer") {
-			layer = new CapabilitiesLayer(attributes, layer, depth);
-			if (service === "WMS") capabilities.root ??= layer;
-		} else if (layer ? depth === layer.depth + 1 : collected.has(name))
-			tree = new TreeBuilder(name, attributes);
+	/** @param needed kept however large the document is */
+	constructor(
+		readonly service: OgcService,
+		readonly needed: ReadonlySet<string>,
+	) {}
+
+	open(name: string, attributes: XmlElement["attributes"]): void {
+		this.#depth += 1;
+		if (this.#depth === 1) this.#begin(name, attributes.version?.trim() ?? "");
+		if (this.root === "") return;
+		if (this.#tree) return this.#tree.open(name, attributes);
+		const layer = this.#layer;
+		if (name === "Layer") {
+			this.#layer = new CapabilitiesLayer(attributes, layer, this.#depth);
+			if (this.service === "WMS") this.capabilities.root ??= this.#layer;
+		} else if (layer ? this.#depth === layer.depth + 1 : collected.has(name))
+			this.#tree = new TreeBuilder(name, attributes);
 	}
 
-	function text(more: string): void {
-		tree?.text(more);
+	text(text: string): void {
+		this.#tree?.text(text);
 	}
 
-	function close(): void {
+	close(): void {
+		const tree = this.#tree;
+		const layer = this.#layer;
 		if (tree?.close()) {
-			if (layer) readMember(layer, tree.root, service);
-			else readElement(tree.root);
-			tree = null;
-		} else if (!tree && layer?.depth === depth) closeLayer(layer);
-		depth -= 1;
+			if (layer) readMember(layer, tree.root, this.service);
+			else this.#readElement(tree.root);
+			this.#tree = null;
+		} else if (!tree && layer?.depth === this.#depth) this.#closeLayer(layer);
+		this.#depth -= 1;
 	}
 
-	function begin(name: string, attributes: XmlElement["attributes"]): void {
-		const version = (attributes.version ?? "").trim();
-		read.root = name;
-		if (exceptions.has(name)) read.exception = "";
-		capabilities.version = version;
+	#begin(name: string, version: string): void {
+		const isException = exceptions.has(name);
+		if (!isException && !roots[this.service].has(name)) return;
+		this.root = name;
+		if (isException) this.exception = "";
+		this.capabilities.version = version;
 		// Without a version, the name of the root decides (01-068r3, annex A.1).
 		const isNewer = version === "" ? name === "WMS_Capabilities" : !/^(?:0|1\.[0-2])\b/.test(version);
-		capabilities.isOlder = service === "WMS" && !isNewer;
+		this.capabilities.isOlder = this.service === "WMS" && !isNewer;
 	}
 
-	function closeLayer(closed: CapabilitiesLayer): void {
-		const { parent } = closed;
-		layer = parent;
+	#closeLayer(layer: CapabilitiesLayer): void {
+		const { parent } = layer;
+		this.#layer = parent;
 		if (parent) {
-			parent.inner = unionOf(parent.inner, boxIn(closed));
-			addInnerScales(parent, closed);
+			parent.inner = unionOf(parent.inner, this.#boxIn(layer));
+			addInnerScales(parent, layer);
 		}
-		if (closed.name !== "") keep(closed);
+		if (layer.name !== "") this.#keep(layer);
 	}
 
-	function boxIn({ box, inner, referenced }: CapabilitiesLayer): Bounds | null {
-		if (box || referenced.length === 0 || projected >= maxProjected) return box ?? inner;
-		projected += 1;
-		return ownBox({ box, referenced }, capabilities.isOlder) ?? inner;
+	#boxIn({ box, inner, referenced }: CapabilitiesLayer): Bounds | null {
+		if (box || referenced.length === 0 || this.#projected >= maxProjected) return box ?? inner;
+		this.#projected += 1;
+		return ownBox({ box, referenced }, this.capabilities.isOlder) ?? inner;
 	}
 
-	function keep(closed: CapabilitiesLayer): void {
-		const { layers, others } = capabilities;
-		const { name, title, abstract, keywords } = closed;
+	#keep(layer: CapabilitiesLayer): void {
+		const { layers, others } = this.capabilities;
+		const { name, title, abstract, keywords } = layer;
 		if (layers.has(name) || others.has(name)) return;
-		capabilities.count += 1;
+		this.capabilities.count += 1;
 		const texts = [name, title.any, abstract.any, ...keywords.map(([, text]) => text)];
 		const size = texts.reduce((sum, { length }) => sum + length, layerSize);
-		if (kept + size <= maxKept || needed.has(name)) {
-			kept += size;
-			layers.set(name, closed);
+		if (this.#kept + size <= maxKept || this.needed.has(name)) {
+			this.#kept += size;
+			layers.set(name, layer);
 		} else if (others.size < maxNames) others.add(name);
 	}
 
-	function readElement(element: XmlElement): void {
+	#readElement(element: XmlElement): void {
+		const { capabilities } = this;
 		const { name, text, attributes } = element;
 		const formats = (formatLists as ReadonlyMap<string, "pictureFormats">).get(name);
 		if (formats) capabilities[formats] = withFormats(capabilities[formats], element);
 		if (name === "GetMap") capabilities.pictureAddress ||= addressIn(element);
-		if (read.exception !== "" || !/Exception$/.test(name)) return;
+		if (this.exception !== "" || !/Exception$/.test(name)) return;
 		// Without a text, the code and the place of the exception.
 		const { code, exceptionCode = code, locator } = attributes;
-		read.exception = text.trim().slice(0, 2000) || [exceptionCode, locator].filter(Boolean).join(" ");
+		this.exception = text.trim().slice(0, 2000) || [exceptionCode, locator].filter(Boolean).join(" ");
 	}
-
-	return { read, reader: createXmlReader({ open, text, close }) };
 }
 
 function addressIn({ name, attributes, children }: XmlElement): string {
@@ -151,23 +161,25 @@ export async function readCapabilities(
 	contentType: string,
 	names: readonly string[] = [],
 ): Promise<Capabilities> {
-	const { read, reader } = createBuilder(service, new Set(names.flatMap(listedNames)));
+	const builder = new Builder(service, new Set(names.flatMap(listedNames)));
+	const reader = createXmlReader(builder);
 	try {
 		let length = 0;
 		for await (const text of textsOf(unzipped(parts), contentType)) {
 			reader.write(text);
 			length += text.length;
-			if (read.root === "" && length > maxBeforeRoot) break;
+			if (builder.root === "" && length > maxBeforeRoot) break;
 		}
 	} catch (error) {
 		if (error instanceof UnreadableXml) throw new NotCapabilities("unlike");
 		throw error instanceof BrokenParts ? new NotCapabilities("cut") : error;
 	}
-	if (read.exception !== null) throw new NotCapabilities("exception", read.exception);
-	if (read.root === "") throw new NotCapabilities("unlike");
+	const { root, exception, capabilities } = builder;
+	if (exception !== null) throw new NotCapabilities("exception", exception);
+	if (root === "") throw new NotCapabilities("unlike");
 	// The missing part may have the layer, so the registration is not surely wrong.
 	if (reader.path.length > 0) throw new NotCapabilities("cut");
-	return read.capabilities;
+	return capabilities;
 }
 
 /** Null for any other document. */
