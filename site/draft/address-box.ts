@@ -42,25 +42,27 @@ function firstNamed({ layers }: Service, names: readonly string[]): ServiceLayer
 	return names.flatMap((name) => layers.find((candidate) => candidate.name === name) ?? [])[0] ?? null;
 }
 
-/** @param choose `isTyped`: the text is the user's, and not made here from an address */
-export function createAddressBox(choose: (registration: string, isTyped: boolean) => void) {
-	let text = "";
-	let service: Service | null = null;
-	let chosenName = "";
-	let status = "";
-	let isBad = false;
-	let lastSerial = 0;
+export class AddressBox {
+	#text = "";
+	#service: Service | null = null;
+	#chosenName = "";
+	#status = "";
+	#isBad = false;
+	#lastSerial = 0;
 
-	function content(): TemplateResult {
+	/** @param choose `isTyped`: the text is the user's, and not made here from an address */
+	constructor(readonly choose: (registration: string, isTyped: boolean) => void) {}
+
+	content(): TemplateResult {
 		const submit = (event: Event) => {
 			event.preventDefault();
-			void read();
+			void this.#read();
 		};
 		const input = (event: Event) => {
-			text = textIn(event);
+			this.#text = textIn(event);
 		};
 		const box = html`<input type="text" id="source" inputmode="url" autocomplete="off" spellcheck="false"
-			aria-describedby="sourcehint" .value=${live(text)} @input=${input}>`;
+			aria-describedby="sourcehint" .value=${live(this.#text)} @input=${input}>`;
 		return html`<form class="source" @submit=${submit}>
 			${field(
 				"source",
@@ -69,62 +71,68 @@ export function createAddressBox(choose: (registration: string, isTyped: boolean
 				<button type="submit">${t("read-source")}</button></div>`,
 			)}
 			<p class="hint" id="sourcehint">${t("source-hint")}</p>
-			<p role="status" class=${isBad ? "bad" : "hint"}>${status}</p>
-			${layerList()}
+			<p role="status" class=${this.#isBad ? "bad" : "hint"}>${this.#status}</p>
+			${this.#layerList()}
 		</form>`;
 	}
 
-	function layerList(): Content {
-		const { layers = [] } = service ?? {};
+	#layerList(): Content {
+		const { layers = [] } = this.#service ?? {};
 		if (layers.length < 2) return "";
-		const list = select("servicelayer", chosenName, layerOptions(layers), (name) => void take(name));
+		const list = select(
+			"servicelayer",
+			this.#chosenName,
+			layerOptions(layers),
+			(name) => void this.#take(name),
+		);
 		return field("servicelayer", t("layer-in-service"), list);
 	}
 
-	function say(newStatus: string, isWrong = false): void {
-		status = newStatus;
-		isBad = isWrong;
+	#say(status: string, isBad = false): void {
+		this.#status = status;
+		this.#isBad = isBad;
 		refresh();
 	}
 
-	async function read(): Promise<void> {
-		lastSerial += 1;
-		const serial = lastSerial;
+	async #read(): Promise<void> {
+		this.#lastSerial += 1;
+		const serial = this.#lastSerial;
+		const text = this.#text;
 		const parsed = parseServiceAddress(text);
-		service = null;
+		this.#service = null;
 		if (!parsed) {
 			const isText = /^\s*\{/.test(text);
-			if (isText) choose(text, true);
-			return say(isText ? "" : t("no-address"), !isText);
+			if (isText) this.choose(text, true);
+			return this.#say(isText ? "" : t("no-address"), !isText);
 		}
-		say(t("asking-service"));
+		this.#say(t("asking-service"));
 		const answer = await orFailure(readService(parsed));
-		if (serial !== lastSerial) return;
+		if (serial !== this.#lastSerial) return;
 		if (answer instanceof ServiceFailed) {
-			report(parsed, { name: parsed.chosen, title: "" }, null);
-			return say(answer.message, true);
+			this.#report(parsed, { name: parsed.chosen, title: "" });
+			return this.#say(answer.message, true);
 		}
-		service = answer;
-		say("");
-		await take(answer.chosen);
+		this.#service = answer;
+		this.#say("");
+		await this.#take(answer.chosen);
 	}
 
-	async function take(name: string): Promise<void> {
-		const from = service;
-		const layer = from?.layers.find((candidate) => candidate.name === name);
-		if (!from || !layer) return;
-		lastSerial += 1;
-		const serial = lastSerial;
-		chosenName = name;
-		report(from, layer, null);
-		say(t("twin-search"));
-		const twin = await findTwin(from, layer, langOf(from.url));
-		if (serial !== lastSerial) return;
-		if (twin) report(from, layer, twin);
-		say(twin ? t("twin-found", twin.layer.title, twin.url) : t("no-twin"));
+	async #take(name: string): Promise<void> {
+		const service = this.#service;
+		const layer = service?.layers.find((candidate) => candidate.name === name);
+		if (!service || !layer) return;
+		this.#lastSerial += 1;
+		const serial = this.#lastSerial;
+		this.#chosenName = name;
+		this.#report(service, layer);
+		this.#say(t("twin-search"));
+		const twin = await findTwin(service, layer, langOf(service.url));
+		if (serial !== this.#lastSerial) return;
+		if (twin) this.#report(service, layer, twin);
+		this.#say(twin ? t("twin-found", twin.layer.title, twin.url) : t("no-twin"));
 	}
 
-	function report({ kind, url }: ServiceAddress, first: NamedLayer, second: Twin | null): void {
+	#report({ kind, url }: ServiceAddress, layer: NamedLayer, twin?: Twin): void {
 		const nodeOf = (address: string, { name, title }: NamedLayer) => {
 			const place = new URL(address);
 			if (kind === "feature" && name !== "") place.pathname += `/${name}`;
@@ -134,14 +142,12 @@ export function createAddressBox(choose: (registration: string, isTyped: boolean
 				service_name: title || undefined,
 			};
 		};
-		const node = nodeOf(url, first);
-		const other = second ? nodeOf(second.url, second.layer) : { ...node, service_name: undefined };
+		const node = nodeOf(url, layer);
+		const other = twin ? nodeOf(twin.url, twin.layer) : { ...node, service_name: undefined };
 		const [en, fr] = langOf(url) === "en" ? [node, other] : [other, node];
 		const document = { version: "1.0.0", payload_type: kind, en, fr };
-		choose(`${JSON.stringify(document, null, 2)}\n`, false);
+		this.choose(`${JSON.stringify(document, null, 2)}\n`, false);
 	}
-
-	return { content };
 }
 
 interface ServiceLayer {

@@ -6,7 +6,7 @@ import { parseSmallkey } from "../../registry/smallkey.ts";
 import { type MapPanel, mapPanel } from "../page/drawables.ts";
 import { debounce, field, refresh, type View, warning } from "../page/page.ts";
 import { catalogue } from "../search/loaded-catalogue.ts";
-import { createAddressBox } from "./address-box.ts";
+import { AddressBox } from "./address-box.ts";
 import {
 	checkDraft,
 	createRegisterPanel,
@@ -45,7 +45,7 @@ export function openDraftView(signal: AbortSignal): View {
 	let lastSerial = 0;
 	const changeLater = debounce(pauseMs, () => void change());
 	const register = createRegisterPanel();
-	const box = createAddressBox((registration, isTyped) => {
+	const box = new AddressBox((registration, isTyped) => {
 		left[isTyped ? "add" : "delete"]("text");
 		setText(registration);
 	});
