@@ -33,145 +33,151 @@ const empty = `{
 }
 `;
 
-export function openDraftView(signal: AbortSignal): View {
-	let key = "";
-	let text = "";
+export class DraftView implements View {
+	readonly title = t("try-draft");
+	#key = "";
+	#text = "";
 	/** Ids of the fields that were left: only their problems are shown. `text`: all problems. */
-	const left = new Set<string>();
-	let checked = checkDraft(empty);
-	let notice = "";
-	let keyNote = "";
-	let drawn: DrawnDraft | null = null;
-	let lastSerial = 0;
-	const changeLater = debounce(pauseMs, () => void change());
-	const register = createRegisterPanel();
-	const box = new AddressBox((registration, isTyped) => {
-		left[isTyped ? "add" : "delete"]("text");
-		setText(registration);
+	readonly #left = new Set<string>();
+	#checked = checkDraft(empty);
+	#notice = "";
+	#keyNote = "";
+	#drawn: DrawnDraft | null = null;
+	readonly #changeLater = debounce(pauseMs, () => void this.#change());
+	readonly #register = createRegisterPanel();
+	readonly #box = new AddressBox((registration, isTyped) => {
+		this.#left[isTyped ? "add" : "delete"]("text");
+		this.#setText(registration);
 	});
-	addEventListener("hashchange", () => void openAddress(), { signal });
-	signal.addEventListener("abort", () => {
-		lastSerial += 1;
-		drawn?.map.close();
-	});
-	void openAddress();
 
-	function content(): TemplateResult {
-		const { registration } = checked;
-		const problems = shownProblems();
-		const smallkey = parseSmallkey(key);
-		const form = draftForm(() => text, problems, setText);
-		const draft = smallkey !== null && registration && { smallkey, text: canonicalText(registration) };
-		return html`<div class="draft" @focusout=${leave}>
-			<h1 tabindex="-1">${t("try-draft")}</h1>
+	constructor(readonly signal: AbortSignal) {
+		addEventListener("hashchange", () => void this.#openAddress(), { signal });
+		signal.addEventListener("abort", () => this.#drawn?.map.close());
+		void this.#openAddress();
+	}
+
+	content(): TemplateResult {
+		const drawn = this.#drawn;
+		const checked = this.#checked;
+		const problems = this.#shownProblems();
+		const smallkey = parseSmallkey(this.#key);
+		const form = draftForm(() => this.#text, problems, this.#setText);
+		const draft = smallkey && checked.registration && { smallkey, text: canonicalText(checked.registration) };
+		return html`<div class="draft" @focusout=${this.#leave}>
+			<h1 tabindex="-1">${this.title}</h1>
 			<p>${t("draft-stays")}</p>
-			${box.content()}
-			<div>${notice && warning(notice)}</div>
+			${this.#box.content()}
+			<div>${this.#notice && warning(this.#notice)}</div>
 			<div class="twocolumns">
 				<div class="draftfields">
 					${form.titles}
-					${keyField(smallkey)}
+					${this.#keyField(smallkey)}
 					${verdict(checked, problems)}
 					<details><summary>${t("addresses-and-layers")}</summary>${form.rest}</details>
-					<details><summary>${t("whole-registration")}</summary>${textField(problems.length > 0)}</details>
+					<details><summary>${t("whole-registration")}</summary>${this.#textField(problems.length > 0)}</details>
 				</div>
 				<div class="result">${drawn?.map.element ?? ""}</div>
 			</div>
-			${draft ? register.content(draft) : html`<p class="hint">${t("incomplete")}</p>`}
+			${draft ? this.#register.content(draft) : html`<p class="hint">${t("incomplete")}</p>`}
 			${drawn ? draftResult(drawn.fragments) : ""}
 		</div>`;
 	}
 
-	function keyField(smallkey: string | null): TemplateResult {
-		const isWrong = key !== "" && smallkey === null && left.has("key");
+	#keyField(smallkey: string | null): TemplateResult {
+		const isWrong = this.#key !== "" && smallkey === null && this.#left.has("key");
 		const control = html`<input type="text" id="key" autocomplete="off" spellcheck="false" maxlength="64"
-			aria-describedby="keynote" aria-invalid=${isWrong} .value=${live(key)} @input=${input} @change=${change}>`;
-		const note = html`<p class="hint" id="keynote" role="status">${keyNote}</p>`;
+			aria-describedby="keynote" aria-invalid=${isWrong}
+			.value=${live(this.#key)} @input=${this.#input} @change=${this.#change}>`;
+		const note = html`<p class="hint" id="keynote" role="status">${this.#keyNote}</p>`;
 		return field("key", t("smallkey"), control, note);
 	}
 
-	function textField(isWrong: boolean): TemplateResult {
+	#textField(isWrong: boolean): TemplateResult {
 		const control = html`<textarea id="text" rows="16" spellcheck="false" autocomplete="off" autocapitalize="off"
-			aria-describedby="verdict" aria-invalid=${left.has("text") && isWrong}
-			.value=${live(text)} @input=${input} @change=${change}></textarea>`;
+			aria-describedby="verdict" aria-invalid=${this.#left.has("text") && isWrong}
+			.value=${live(this.#text)} @input=${this.#input} @change=${this.#change}></textarea>`;
 		return field("text", t("registration-json"), control);
 	}
 
-	function input(event: Event): void {
-		const { id, value } = event.currentTarget as HTMLInputElement;
-		if (id === "key") key = value;
-		else text = value;
-		changeLater();
-	}
+	readonly #input = ({ currentTarget }: Event) => {
+		const { id, value } = currentTarget as HTMLInputElement;
+		if (id === "key") this.#key = value;
+		else this.#text = value;
+		this.#changeLater();
+	};
 
-	function setText(newText: string): void {
-		text = newText;
-		void change();
-	}
+	readonly #setText = (text: string) => {
+		this.#text = text;
+		void this.#change();
+	};
 
-	function leave({ target }: Event): void {
-		left.add((target as HTMLElement).id);
+	readonly #leave = ({ target }: Event) => {
+		this.#left.add((target as HTMLElement).id);
 		// A field that a render removes loses the focus in the middle of it.
 		queueMicrotask(refresh);
+	};
+
+	#shownProblems() {
+		const { problems } = this.#checked;
+		if (this.#left.has("text")) return problems;
+		return problems.filter(({ pointer }) => this.#left.has(pointer.slice(1).replace("/", "-")));
 	}
 
-	function shownProblems() {
-		if (left.has("text")) return checked.problems;
-		return checked.problems.filter(({ pointer }) => left.has(pointer.slice(1).replace("/", "-")));
-	}
-
-	async function openAddress(): Promise<void> {
+	async #openAddress(): Promise<void> {
 		const link = /^#draft=(.*)$/s.exec(location.hash)?.[1];
-		if (link === undefined && text !== "") return;
+		if (link === undefined && this.#text !== "") return;
 		const draft = link === undefined ? { smallkey: "", text: empty } : await unpackDraft(link);
-		if (signal.aborted) return;
-		notice = draft ? "" : t("draft-unread");
-		key = draft?.smallkey ?? "";
-		text = draft?.text ?? empty;
-		if (draft !== null && link !== undefined) left.add("text");
-		check();
+		if (this.signal.aborted) return;
+		this.#notice = draft ? "" : t("draft-unread");
+		this.#key = draft?.smallkey ?? "";
+		this.#text = draft?.text ?? empty;
+		if (draft && link !== undefined) this.#left.add("text");
+		this.#check();
 	}
 
-	async function change(): Promise<void> {
-		if (signal.aborted) return;
-		notice = "";
-		check();
-		const serial = lastSerial;
-		if (text.length > maxRegistrationBytes) return;
-		const link = await packDraft({ smallkey: key, text });
-		if (serial !== lastSerial) return;
+	readonly #change = async () => {
+		if (this.signal.aborted) return;
+		this.#notice = "";
+		this.#check();
+		const checked = this.#checked;
+		if (this.#text.length > maxRegistrationBytes) return;
+		const link = await packDraft({ smallkey: this.#key, text: this.#text });
+		if (this.#isOld(checked)) return;
 		history.replaceState(null, "", `#draft=${link}`);
 		// The link to the other language contains the draft.
 		refresh();
-	}
+	};
 
-	function check(): void {
-		lastSerial += 1;
-		checked = checkDraft(text);
-		void judgeKey(lastSerial);
-		const before = drawn;
-		drawn = draw();
+	#check(): void {
+		this.#checked = checkDraft(this.#text);
+		void this.#judgeKey();
+		const before = this.#drawn;
+		const drawn = this.#draw();
+		this.#drawn = drawn;
 		if (before !== drawn) before?.map.close();
 		refresh();
 		if (before !== drawn) drawn?.map.open();
 	}
 
-	function draw(): DrawnDraft | null {
-		const { registration } = checked;
+	#isOld(checked: ReturnType<typeof checkDraft>): boolean {
+		return this.signal.aborted || checked !== this.#checked;
+	}
+
+	#draw(): DrawnDraft | null {
+		const { registration } = this.#checked;
 		if (!registration) return null;
-		const fragments = draftFragments(registration, parseSmallkey(key) ?? "draft");
-		if (JSON.stringify(fragments) === JSON.stringify(drawn?.fragments)) return drawn;
+		const fragments = draftFragments(registration, parseSmallkey(this.#key) ?? "draft");
+		if (JSON.stringify(fragments) === JSON.stringify(this.#drawn?.fragments)) return this.#drawn;
 		const map = mapPanel({ en: draftDrawable(fragments, "en"), fr: draftDrawable(fragments, "fr") });
 		return { fragments, map };
 	}
 
-	async function judgeKey(serial: number): Promise<void> {
-		const smallkey = parseSmallkey(key);
+	async #judgeKey(): Promise<void> {
+		const checked = this.#checked;
+		const smallkey = parseSmallkey(this.#key);
 		const isKnown = smallkey !== null && (await catalogue.find(smallkey).catch(() => null)) !== null;
-		if (serial !== lastSerial) return;
-		keyNote = t(smallkey === null ? "key-rule" : isKnown ? "key-taken" : "key-free");
+		if (this.#isOld(checked)) return;
+		this.#keyNote = t(smallkey === null ? "key-rule" : isKnown ? "key-taken" : "key-free");
 		refresh();
 	}
-
-	return { title: t("try-draft"), content };
 }

@@ -31,8 +31,8 @@ async function openView(state: State, left: string, signal: AbortSignal): Promis
 		return openLayerView(state.layer, signal);
 	}
 	if (state.page === "layers") return openListView(left, signal);
-	const { openDraftView } = await import("../draft/draft-view.ts");
-	return openDraftView(signal);
+	const { DraftView } = await import("../draft/draft-view.ts");
+	return new DraftView(signal);
 }
 
 function focusHeading(): void {
