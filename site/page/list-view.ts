@@ -30,137 +30,146 @@ import { type Results, results } from "./results.ts";
 const pauseMs = 120;
 const followMs = 200;
 
-/** @param left the layer that was open before; its row gets the focus */
-export function openListView(left: string, signal: AbortSignal): View {
-	let shown: Results = { state: currentState(), hits: [], words: new Set(), isComplete: false, serial: 0 };
-	let chosen: Chosen | null = null;
-	let isBusy = true;
+export class ListView implements View {
+	readonly title = siteName;
+	readonly #search = createSearchForm();
+	#shown: Results = { state: currentState(), hits: [], words: new Set(), isComplete: false, serial: 0 };
+	#chosen: Chosen | null = null;
+	#isBusy = true;
 	/** Results of older searches are not shown. */
-	let lastSerial = 0;
-	/** Its row gets the focus once it is listed, such as the first that *Show more* adds; empty for none. */
-	let focused = left;
-	/** Null if the address has the typed text. */
-	let typed: string | null = null;
-	/** Whether more typing belongs to the same search, and is no further step for *Back*. */
-	let isSameSearch = false;
+	#lastSerial = 0;
 	/** Whether layers were read since the search began. */
-	let isSearching = false;
-	let isOutdated = false;
-	let timer: ReturnType<typeof setTimeout> | undefined;
-	const takeTextLater = debounce(pauseMs, takeText);
+	#isSearching = false;
+	#isOutdated = false;
+	#timer: ReturnType<typeof setTimeout> | undefined;
+	/** Its row gets the focus once it is listed, such as the first that *Show more* adds; empty for none. */
+	#focused: string;
 
-	signal.addEventListener("abort", () => {
-		lastSerial += 1;
-		typed = null;
-		clearTimeout(timer);
-		catalogue.onChange = () => undefined;
-	});
-	catalogue.onChange = showLoaded;
-	void catalogue.load();
-
-	function settle(event: Event): void {
-		event.preventDefault();
-		takeText();
-		isSameSearch = false;
-	}
-
-	function input(event: Event): void {
-		typed = textIn(event);
-		takeTextLater();
-	}
-
-	function more(): void {
-		const { state, hits } = shown;
-		focused = hits[state.n]?.smallkey ?? "";
-		go({ ...state, n: state.n + moreShown }, true);
-	}
-
-	function retry(): void {
-		renewCatalogue();
+	/** @param left the layer that was open before; its row gets the focus */
+	constructor(left: string, signal: AbortSignal) {
+		this.#focused = left;
+		signal.addEventListener("abort", () => {
+			this.#lastSerial += 1;
+			this.#search.drop();
+			clearTimeout(this.#timer);
+			catalogue.onChange = () => undefined;
+		});
+		catalogue.onChange = () => this.#showLoaded();
 		void catalogue.load();
-		void search(currentState());
 	}
 
-	function content(state: State): TemplateResult {
-		// The placeholder lets print styles hide an empty box (`:placeholder-shown`).
+	content(state: State): TemplateResult {
+		const more = () => {
+			const { state, hits } = this.#shown;
+			this.#focused = hits[state.n]?.smallkey ?? "";
+			go({ ...state, n: state.n + moreShown }, true);
+		};
+		const retry = () => {
+			renewCatalogue();
+			void catalogue.load();
+			void this.update(currentState());
+		};
 		return html`<div>
-			<form role="search" class="search" @submit=${settle}>
-				<h1 tabindex="-1">${siteName}</h1>
-				<p class="tagline">${t("tagline")}</p>
-				<label for="search">${t("search-layers")}</label>
-				<input type="search" role="searchbox" id="search" autocomplete="off" spellcheck="false" enterkeyhint="search"
-					placeholder=" " aria-describedby="searchhint" maxlength=${maxText}
-					.value=${live(typed ?? state.q)} @input=${input} @change=${settle}>
-				<p class="hint" id="searchhint">${t("search-hint")}</p>
-			</form>
+			${this.#search.content(state)}
 			<div class="finder">
-				${filterFields(state, catalogue.isComplete ? chosen : null)}
-				${results(shown, isBusy, more, retry)}
+				${filterFields(state, catalogue.isComplete ? this.#chosen : null)}
+				${results(this.#shown, this.#isBusy, more, retry)}
 			</div>
 		</div>`;
 	}
 
-	/** *Back* restores the state before the first typed letter. */
-	function takeText(): void {
-		if (typed === null) return;
-		const q = typed;
-		typed = null;
-		go({ ...currentState(), q, n: firstShown }, isSameSearch);
-		isSameSearch = true;
+	async update(state: State): Promise<void> {
+		this.#lastSerial += 1;
+		const serial = this.#lastSerial;
+		this.#isSearching = true;
+		this.#isOutdated = false;
+		const wasComplete = catalogue.isComplete;
+		const text = state.q.trim();
+		if (text !== "") {
+			this.#isBusy = true;
+			refresh();
+		}
+		const match = await (text === "" ? null : catalogue.match(text));
+		if (serial !== this.#lastSerial) return;
+		this.#isSearching = false;
+		this.#chosen = catalogue.selection.select(match?.ids ?? null, state);
+		const { hits } = this.#chosen;
+		const { isComplete } = catalogue;
+		this.#show({ hits, state, words: new Set(match?.words), isComplete: wasComplete, serial });
+		if (isComplete) void import("./layer-view.ts").catch(() => undefined);
+		refresh();
+		if (this.#isOutdated) this.#showLoaded();
+		if (this.#focused !== "" && (focusOn(this.#focused) || isComplete)) this.#focused = "";
 	}
 
 	/**
 	 * A list that fills its place stays until all layers are read, so that no row moves. A running search is
 	 * answered first.
 	 */
-	function showLoaded(): void {
-		const { hits, state } = shown;
+	#showLoaded(): void {
+		const { hits, state } = this.#shown;
 		if (!catalogue.isRead && hits.length >= firstShown && isSameText(state, currentState())) return;
 		const searchAgain = () => {
-			timer = undefined;
-			if (isSearching) isOutdated = true;
-			else void search(currentState());
+			this.#timer = undefined;
+			if (this.#isSearching) this.#isOutdated = true;
+			else void this.update(currentState());
 		};
-		timer ??= setTimeout(searchAgain, hits.length === 0 ? 0 : followMs);
-	}
-
-	async function search(state: State): Promise<void> {
-		lastSerial += 1;
-		const serial = lastSerial;
-		isSearching = true;
-		isOutdated = false;
-		const wasComplete = catalogue.isComplete;
-		const text = state.q.trim();
-		if (text !== "") {
-			isBusy = true;
-			refresh();
-		}
-		const match = await (text === "" ? null : catalogue.match(text));
-		if (serial !== lastSerial) return;
-		isSearching = false;
-		chosen = catalogue.selection.select(match?.ids ?? null, state);
-		const { isComplete } = catalogue;
-		show({ hits: chosen.hits, state, words: new Set(match?.words), isComplete: wasComplete, serial });
-		if (isComplete) void import("./layer-view.ts").catch(() => undefined);
-		refresh();
-		if (isOutdated) showLoaded();
-		if (focused !== "" && (focusOn(focused) || isComplete)) focused = "";
+		this.#timer ??= setTimeout(searchAgain, hits.length === 0 ? 0 : followMs);
 	}
 
 	/** An earlier answer of the same text stays until there is a better one. */
-	function show(found: Results): void {
+	#show(found: Results): void {
 		const { hits, state } = found;
+		const shown = this.#shown;
 		const isSame = isSameText(shown.state, state);
 		const isBetter = hits.length >= shown.hits.length || !isSame;
 		const isLoading = !catalogue.isComplete && catalogue.problems.length === 0;
-		isBusy = isLoading && (hits.length === 0 || !isBetter);
-		if (isBusy) return;
+		this.#isBusy = isLoading && (hits.length === 0 || !isBetter);
+		if (this.#isBusy) return;
 		const isRead = document.activeElement?.closest(".results") != null;
 		const isNew = !isRead && (!isSame || state.n === shown.state.n);
-		shown = isNew ? found : { ...found, serial: shown.serial };
+		this.#shown = isNew ? found : { ...found, serial: shown.serial };
 	}
+}
 
-	return { title: siteName, content, update: (state) => void search(state) };
+function createSearchForm() {
+	/** Null if the address has the typed text. */
+	let typed: string | null = null;
+	/** Whether more typing belongs to the same search, and is no further step for *Back*. */
+	let isSameSearch = false;
+
+	/** *Back* restores the state before the first typed letter. */
+	const take = () => {
+		if (typed === null) return;
+		const q = typed;
+		typed = null;
+		go({ ...currentState(), q, n: firstShown }, isSameSearch);
+		isSameSearch = true;
+	};
+	const takeLater = debounce(pauseMs, take);
+	const settle = (event: Event) => {
+		event.preventDefault();
+		take();
+		isSameSearch = false;
+	};
+	const input = (event: Event) => {
+		typed = textIn(event);
+		takeLater();
+	};
+	const drop = () => {
+		typed = null;
+	};
+	// The placeholder lets print styles hide an empty box (`:placeholder-shown`).
+	const content = (state: State) => html`<form role="search" class="search" @submit=${settle}>
+		<h1 tabindex="-1">${siteName}</h1>
+		<p class="tagline">${t("tagline")}</p>
+		<label for="search">${t("search-layers")}</label>
+		<input type="search" role="searchbox" id="search" autocomplete="off" spellcheck="false" enterkeyhint="search"
+			placeholder=" " aria-describedby="searchhint" maxlength=${maxText}
+			.value=${live(typed ?? state.q)} @input=${input} @change=${settle}>
+		<p class="hint" id="searchhint">${t("search-hint")}</p>
+	</form>`;
+	return { content, drop };
 }
 
 function isSameText(first: State, other: State): boolean {

@@ -1,7 +1,7 @@
 import { render } from "lit-html";
 import { keyed } from "lit-html/directives/keyed.js";
 import { otherLang } from "../../registry/smallkey.ts";
-import { openListView } from "./list-view.ts";
+import { ListView } from "./list-view.ts";
 import {
 	addressOfState,
 	currentState,
@@ -30,7 +30,7 @@ async function openView(state: State, left: string, signal: AbortSignal): Promis
 		const { openLayerView } = await import("./layer-view.ts");
 		return openLayerView(state.layer, signal);
 	}
-	if (state.page === "layers") return openListView(left, signal);
+	if (state.page === "layers") return new ListView(left, signal);
 	const { DraftView } = await import("../draft/draft-view.ts");
 	return new DraftView(signal);
 }
