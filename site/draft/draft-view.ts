@@ -20,11 +20,6 @@ import {
 
 const pauseMs = 250;
 
-interface DrawnDraft {
-	fragments: ReturnType<typeof draftFragments>;
-	map: MapPanel;
-}
-
 const empty = `{
   "version": "1.0.0",
   "payload_type": "wms",
@@ -42,8 +37,8 @@ export class DraftView implements View {
 	#checked = checkDraft(empty);
 	#notice = "";
 	#keyNote = "";
-	#drawn: DrawnDraft | null = null;
-	readonly #changeLater = debounce(pauseMs, () => void this.#change());
+	#fragments: ReturnType<typeof draftFragments> | null = null;
+	#map: MapPanel | null = null;
 	readonly #register = createRegisterPanel();
 	readonly #box = new AddressBox((registration, isTyped) => {
 		this.#left[isTyped ? "add" : "delete"]("text");
@@ -52,14 +47,16 @@ export class DraftView implements View {
 
 	constructor(readonly signal: AbortSignal) {
 		addEventListener("hashchange", () => void this.#openAddress(), { signal });
-		signal.addEventListener("abort", () => this.#drawn?.map.close());
+		signal.addEventListener("abort", () => this.#map?.close());
 		void this.#openAddress();
 	}
 
 	content(): TemplateResult {
-		const drawn = this.#drawn;
 		const checked = this.#checked;
-		const problems = this.#shownProblems();
+		const left = this.#left;
+		const problems = checked.problems.filter(
+			({ pointer }) => left.has("text") || left.has(pointer.slice(1).replace("/", "-")),
+		);
 		const smallkey = parseSmallkey(this.#key);
 		const form = draftForm(() => this.#text, problems, this.#setText);
 		const draft = smallkey && checked.registration && { smallkey, text: canonicalText(checked.registration) };
@@ -76,10 +73,10 @@ export class DraftView implements View {
 					<details><summary>${t("addresses-and-layers")}</summary>${form.rest}</details>
 					<details><summary>${t("whole-registration")}</summary>${this.#textField(problems.length > 0)}</details>
 				</div>
-				<div class="result">${drawn?.map.element ?? ""}</div>
+				<div class="result">${this.#map?.element ?? ""}</div>
 			</div>
 			${draft ? this.#register.content(draft) : html`<p class="hint">${t("incomplete")}</p>`}
-			${drawn ? draftResult(drawn.fragments) : ""}
+			${this.#fragments ? draftResult(this.#fragments) : ""}
 		</div>`;
 	}
 
@@ -117,12 +114,6 @@ export class DraftView implements View {
 		queueMicrotask(refresh);
 	};
 
-	#shownProblems() {
-		const { problems } = this.#checked;
-		if (this.#left.has("text")) return problems;
-		return problems.filter(({ pointer }) => this.#left.has(pointer.slice(1).replace("/", "-")));
-	}
-
 	async #openAddress(): Promise<void> {
 		const link = /^#draft=(.*)$/s.exec(location.hash)?.[1];
 		if (link === undefined && this.#text !== "") return;
@@ -148,28 +139,24 @@ export class DraftView implements View {
 		refresh();
 	};
 
+	readonly #changeLater = debounce(pauseMs, this.#change);
+
 	#check(): void {
 		this.#checked = checkDraft(this.#text);
 		void this.#judgeKey();
-		const before = this.#drawn;
-		const drawn = this.#draw();
-		this.#drawn = drawn;
-		if (before !== drawn) before?.map.close();
+		const { registration } = this.#checked;
+		const fragments = registration && draftFragments(registration, parseSmallkey(this.#key) ?? "draft");
+		if (JSON.stringify(fragments) === JSON.stringify(this.#fragments)) return refresh();
+		this.#map?.close();
+		this.#fragments = fragments;
+		this.#map =
+			fragments && mapPanel({ en: draftDrawable(fragments, "en"), fr: draftDrawable(fragments, "fr") });
 		refresh();
-		if (before !== drawn) drawn?.map.open();
+		this.#map?.open();
 	}
 
 	#isOld(checked: ReturnType<typeof checkDraft>): boolean {
 		return this.signal.aborted || checked !== this.#checked;
-	}
-
-	#draw(): DrawnDraft | null {
-		const { registration } = this.#checked;
-		if (!registration) return null;
-		const fragments = draftFragments(registration, parseSmallkey(this.#key) ?? "draft");
-		if (JSON.stringify(fragments) === JSON.stringify(this.#drawn?.fragments)) return this.#drawn;
-		const map = mapPanel({ en: draftDrawable(fragments, "en"), fr: draftDrawable(fragments, "fr") });
-		return { fragments, map };
 	}
 
 	async #judgeKey(): Promise<void> {
