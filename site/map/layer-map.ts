@@ -10,24 +10,13 @@ import { blockedReason, orFailure, ServiceFailed, timeoutMs } from "./service-re
 
 const nothingYet = { status: "", isBad: false, help: "" as Content, legend: "" as Content };
 
-/**
- * @param place must be in the page already
- * @param signal closes the map
- */
-export async function drawLayer(place: HTMLElement, drawable: Drawable, signal: AbortSignal): Promise<void> {
-	const { kind, url, symbology } = drawable;
+function openMap(place: HTMLElement, drawable: Drawable, signal: AbortSignal) {
 	let texts = nothingYet;
-	let timer: ReturnType<typeof setTimeout> | undefined;
 
 	show({});
 	const target = place.querySelector(".map") as HTMLElement;
 	const base = openBaseMap(target, signal);
 	showWhole();
-	if (kind === "none" || kind === "tiles") return setStatus(t("not-drawable"), "not-drawable");
-	const blocked = blockedReason(url);
-	if (blocked) return setStatus(blocked.message, blocked.code);
-	if (kind === "features") await drawFeatures();
-	else drawPictures(settings.mapWkid);
 
 	function show(changes: Partial<typeof nothingYet>): void {
 		if (signal.aborted) return;
@@ -54,31 +43,58 @@ export async function drawLayer(place: HTMLElement, drawable: Drawable, signal: 
 		base.show(drawable.extent ?? boxOf(layerExtent(null, settings.mapWkid)));
 	}
 
-	function setStatus(
-		status: string,
-		code: CauseCode | "" = "",
-		help: Content = "",
-		detail: string | number = "",
-	): void {
+	function setStatus(status: string, code: CauseCode | "" = "", help: Content = ""): void {
 		const isBad = code !== "" && code !== "other-scales";
 		const state = isBad ? "failed" : status === t("drawing") ? "loading" : "drawn";
 		// `npx fragment-publisher prove` and tests wait for this state.
-		Object.assign(target.dataset, { state, code, detail });
+		Object.assign(target.dataset, { state, code, detail: "" });
 		show({ status, isBad, help });
 	}
 
 	function fail({ message, detail, ...failure }: ServiceFailed, code: CauseCode = failure.code): void {
-		setStatus(message, code, "", detail);
+		setStatus(message, code);
+		target.dataset.detail = String(detail);
 	}
 
-	function drawPictures(wkid: number, facts: PictureFacts | null = null): void {
-		const { mapWkid } = settings;
+	return {
+		...base,
+		drawable,
+		signal,
+		target,
+		setLegend: (legend: Content) => show({ legend }),
+		setStatus,
+		fail,
+	};
+}
+
+type LayerMap = ReturnType<typeof openMap>;
+
+/**
+ * @param place must be in the page already
+ * @param signal closes the map
+ */
+export async function drawLayer(place: HTMLElement, drawable: Drawable, signal: AbortSignal): Promise<void> {
+	const { kind, url } = drawable;
+	const layerMap = openMap(place, drawable, signal);
+	if (kind === "none" || kind === "tiles") return layerMap.setStatus(t("not-drawable"), "not-drawable");
+	const blocked = blockedReason(url);
+	if (blocked) return layerMap.setStatus(blocked.message, blocked.code);
+	if (kind === "features") await drawFeatures(layerMap);
+	else drawPictures(layerMap);
+}
+
+function drawPictures({ map, drawable, signal, setLegend, setStatus, fail }: LayerMap): void {
+	const { kind, url } = drawable;
+	const { mapWkid } = settings;
+	let timer: ReturnType<typeof setTimeout> | undefined;
+
+	function draw(wkid: number, facts: PictureFacts | null): void {
 		const drawn = [
 			t("drawn"),
 			kind === "dynamic" && t("drawn-by-service"),
 			wkid !== mapWkid && t("reprojected", String(mapWkid)),
 		];
-		const pictures = pictureLayer(drawable, wkid, facts, (address) => void pictureFailed(address, facts));
+		const pictures = pictureLayer(drawable, wkid, facts, (address) => void failed(address, facts));
 		const source = pictures.getSource();
 		source?.on("imageloadstart", () => {
 			setStatus(t("drawing"));
@@ -90,12 +106,12 @@ export async function drawLayer(place: HTMLElement, drawable: Drawable, signal: 
 			setStatus(drawn.filter(Boolean).join(" "));
 		});
 		// Pictures in another reference replace those that failed.
-		if (facts) base.map.getLayers().pop();
-		base.map.addLayer(pictures);
-		show({ legend: legendPicture(pictures, drawable) });
+		if (facts) map.getLayers().pop();
+		map.addLayer(pictures);
+		setLegend(legendPicture(pictures, drawable));
 	}
 
-	async function pictureFailed(address: string, facts: PictureFacts | null): Promise<void> {
+	async function failed(address: string, facts: PictureFacts | null): Promise<void> {
 		clearTimeout(timer);
 		const { findPictureError, readPictures } = await import("./document.ts");
 		const failure = await findPictureError(address);
@@ -106,53 +122,57 @@ export async function drawLayer(place: HTMLElement, drawable: Drawable, signal: 
 			const isReference = /\b[CS]RS\b|spatial reference|InvalidCRS|InvalidSRS/i.test(failure.message);
 			return fail(failure, isReference ? "reference" : failure.code);
 		}
-		if (pictures.wkid !== settings.mapWkid) await registerProjections(settings.mapWkid, pictures.wkid);
-		drawPictures(pictures.wkid, pictures.facts);
+		if (pictures.wkid !== mapWkid) await registerProjections(mapWkid, pictures.wkid);
+		draw(pictures.wkid, pictures.facts);
 	}
 
-	async function drawFeatures(): Promise<void> {
-		const { featureLayer, legendOf, readFeatures } = await import("./features.ts");
-		const layer = featureLayer(drawable);
-		let requested = "";
-		let controller = new AbortController();
-		const drawView = async () => {
-			controller.abort();
-			controller = new AbortController();
-			const viewSignal = AbortSignal.any([signal, controller.signal]);
-			const box = base.shown();
-			requested = String(box);
-			const resolution = base.view.getResolution() ?? 1;
-			const scale = drawnScale(drawable, resolution / pixelMetres);
-			const zoom = () => {
-				base.view.setResolution(scale * pixelMetres);
-				target.focus();
-			};
-			if (scale !== resolution / pixelMetres)
-				return setStatus(
-					t("other-scales"),
-					"other-scales",
-					html`<button class="small" @click=${zoom}>${t("zoom-to-drawn")}</button>`,
-				);
-			setStatus(t("drawing"));
-			const answer = await orFailure(readFeatures(url, box, resolution, viewSignal)).catch((error) => {
-				if (!viewSignal.aborted) throw error;
-			});
-			if (viewSignal.aborted || !answer) return;
-			if (answer instanceof ServiceFailed) return fail(answer);
-			const { features, hasMore } = answer;
-			const { length } = features;
-			layer.getSource()?.clear(true);
-			layer.getSource()?.addFeatures(features);
-			if (length === 0) return setStatus(t("nothing-in-view"));
-			setStatus(hasMore ? t("some-features-drawn", length) : plural(length, "features-drawn"));
+	draw(mapWkid, null);
+}
+
+async function drawFeatures(layerMap: LayerMap): Promise<void> {
+	const { map, view, shown, drawable, signal, target, setLegend, setStatus, fail } = layerMap;
+	const { url, symbology } = drawable;
+	const { featureLayer, legendOf, readFeatures } = await import("./features.ts");
+	const layer = featureLayer(drawable);
+	let requested = "";
+	let controller = new AbortController();
+	const drawView = async () => {
+		controller.abort();
+		controller = new AbortController();
+		const viewSignal = AbortSignal.any([signal, controller.signal]);
+		const box = shown();
+		requested = String(box);
+		const resolution = view.getResolution() ?? 1;
+		const scale = drawnScale(drawable, resolution / pixelMetres);
+		const zoom = () => {
+			view.setResolution(scale * pixelMetres);
+			target.focus();
 		};
-		base.map.addLayer(layer);
-		if (symbology) show({ legend: legendOf(symbology) });
-		// The map may have stopped moving before the code for features was loaded, or may stop after its view
-		// was requested.
-		base.map.on("moveend", () => {
-			if (String(base.shown()) !== requested) void drawView();
+		if (scale !== resolution / pixelMetres)
+			return setStatus(
+				t("other-scales"),
+				"other-scales",
+				html`<button class="small" @click=${zoom}>${t("zoom-to-drawn")}</button>`,
+			);
+		setStatus(t("drawing"));
+		const answer = await orFailure(readFeatures(url, box, resolution, viewSignal)).catch((error) => {
+			if (!viewSignal.aborted) throw error;
 		});
-		await drawView();
-	}
+		if (viewSignal.aborted || !answer) return;
+		if (answer instanceof ServiceFailed) return fail(answer);
+		const { features, hasMore } = answer;
+		const { length } = features;
+		layer.getSource()?.clear(true);
+		layer.getSource()?.addFeatures(features);
+		if (length === 0) return setStatus(t("nothing-in-view"));
+		setStatus(hasMore ? t("some-features-drawn", length) : plural(length, "features-drawn"));
+	};
+	map.addLayer(layer);
+	if (symbology) setLegend(legendOf(symbology));
+	// The map may have stopped moving before the code for features was loaded, or may stop after its view
+	// was requested.
+	map.on("moveend", () => {
+		if (String(shown()) !== requested) void drawView();
+	});
+	await drawView();
 }
