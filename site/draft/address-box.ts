@@ -46,8 +46,7 @@ export class AddressBox {
 	#text = "";
 	#service: Service | null = null;
 	#chosenName = "";
-	#status = "";
-	#isBad = false;
+	#status = { text: "", isBad: false };
 	#lastSerial = 0;
 
 	/** @param choose `isTyped`: the text is the user's, and not made here from an address */
@@ -63,6 +62,7 @@ export class AddressBox {
 		};
 		const box = html`<input type="text" id="source" inputmode="url" autocomplete="off" spellcheck="false"
 			aria-describedby="sourcehint" .value=${live(this.#text)} @input=${input}>`;
+		const { text, isBad } = this.#status;
 		return html`<form class="source" @submit=${submit}>
 			${field(
 				"source",
@@ -71,7 +71,7 @@ export class AddressBox {
 				<button type="submit">${t("read-source")}</button></div>`,
 			)}
 			<p class="hint" id="sourcehint">${t("source-hint")}</p>
-			<p role="status" class=${this.#isBad ? "bad" : "hint"}>${this.#status}</p>
+			<p role="status" class=${isBad ? "bad" : "hint"}>${text}</p>
 			${this.#layerList()}
 		</form>`;
 	}
@@ -88,21 +88,19 @@ export class AddressBox {
 		return field("servicelayer", t("layer-in-service"), list);
 	}
 
-	#say(status: string, isBad = false): void {
-		this.#status = status;
-		this.#isBad = isBad;
+	#say(text: string, isBad = false): void {
+		this.#status = { text, isBad };
 		refresh();
 	}
 
 	async #read(): Promise<void> {
 		this.#lastSerial += 1;
 		const serial = this.#lastSerial;
-		const text = this.#text;
-		const parsed = parseServiceAddress(text);
+		const parsed = parseServiceAddress(this.#text);
 		this.#service = null;
 		if (!parsed) {
-			const isText = /^\s*\{/.test(text);
-			if (isText) this.choose(text, true);
+			const isText = /^\s*\{/.test(this.#text);
+			if (isText) this.choose(this.#text, true);
 			return this.#say(isText ? "" : t("no-address"), !isText);
 		}
 		this.#say(t("asking-service"));
@@ -136,11 +134,8 @@ export class AddressBox {
 		const nodeOf = (address: string, { name, title }: NamedLayer) => {
 			const place = new URL(address);
 			if (kind === "feature" && name !== "") place.pathname += `/${name}`;
-			return {
-				service_url: place.href,
-				layer: kind === "wms" ? name : undefined,
-				service_name: title || undefined,
-			};
+			const layer = kind === "wms" ? name : undefined;
+			return { service_url: place.href, layer, service_name: title || undefined };
 		};
 		const node = nodeOf(url, layer);
 		const other = twin ? nodeOf(twin.url, twin.layer) : { ...node, service_name: undefined };

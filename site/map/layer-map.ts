@@ -144,16 +144,14 @@ async function drawFeatures(layerMap: LayerMap): Promise<void> {
 		requested = String(box);
 		const resolution = view.getResolution() ?? 1;
 		const scale = drawnScale(drawable, resolution / pixelMetres);
-		const zoom = () => {
-			view.setResolution(scale * pixelMetres);
-			target.focus();
-		};
-		if (scale !== resolution / pixelMetres)
-			return setStatus(
-				t("other-scales"),
-				"other-scales",
-				html`<button class="small" @click=${zoom}>${t("zoom-to-drawn")}</button>`,
-			);
+		if (scale !== resolution / pixelMetres) {
+			const zoom = () => {
+				view.setResolution(scale * pixelMetres);
+				target.focus();
+			};
+			const button = html`<button class="small" @click=${zoom}>${t("zoom-to-drawn")}</button>`;
+			return setStatus(t("other-scales"), "other-scales", button);
+		}
 		setStatus(t("drawing"));
 		const answer = await orFailure(readFeatures(url, box, resolution, viewSignal)).catch((error) => {
 			if (!viewSignal.aborted) throw error;

@@ -44,12 +44,8 @@ export async function openLayerView(smallkey: string, signal: AbortSignal): Prom
 	article.querySelector(".facts code")?.after(" ", part("", copyKey));
 	for (const text of article.querySelectorAll("details pre")) {
 		const name = text.getAttribute("aria-label") ?? "";
-		text.before(
-			part(
-				"",
-				copyButton(t("copy"), () => text.textContent ?? "", name),
-			),
-		);
+		const copy = copyButton(t("copy"), () => text.textContent ?? "", name);
+		text.before(part("", copy));
 	}
 	void reading.then((drawables) => {
 		if (signal.aborted) return;
