@@ -37,7 +37,7 @@ export interface GitStoreOptions extends Pick<StoreBase, "repository" | "log"> {
 export type GitStore = Awaited<ReturnType<typeof openGitStore>>;
 
 /**
- * One loop takes all waiting changes as a group, judges each of them, and starts one `git fast-import`, which stores the group
+ * One queue takes all waiting changes as a group, judges each of them, and starts one `git fast-import`, which stores the group
  * as one pack with a commit for each change, and moves the branch; then it publishes and answers. A git process that hangs is
  * ended, and its changes are refused for now.
  * @param seed the files of the first commit
