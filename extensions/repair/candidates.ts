@@ -32,49 +32,7 @@ const maxAddresses = 5;
  * null if no place agrees, or several agree equally.
  */
 export function createCandidateSearch(clients: SearchClients) {
-	const { ask, fetch } = clients;
 	const targets = new Map<string, ReturnType<typeof permanentTarget>>();
-
-	/** The cheapest first. */
-	async function* attempts({ registration, lang, before }: Subject) {
-		const { address, ogc } = serviceOf(registration, lang);
-		const number = ogc ? "" : numberIn(address);
-		// A redirect may lead to the service without the number of the layer.
-		const targetOf = async (from: string) => {
-			const target = await permanentTarget(from, !ogc, fetch);
-			return target && number && !numberIn(target) ? `${target.replace(/\/$/, "")}/${number}` : target;
-		};
-		const presence = await presenceOf(before, address, clients);
-		if (presence === "here") return;
-		const target = await targetOf(address);
-		yield ["redirect", target === null ? [] : [target]] as const;
-		const secure = address.replace(/^http:/, "https:");
-		if (secure !== address) yield ["https", [(await targetOf(secure)) ?? secure]] as const;
-		if (presence !== "unknown") yield ["service", [address]] as const;
-		if (presence !== "gone" && presence !== "withdrawn") return;
-		const { same, similar } = await otherServices(before, address, ask);
-		// A service that has lost a layer did not move itself.
-		if (presence === "gone") yield ["folder", same] as const;
-		yield ["similar", similar] as const;
-		if (presence === "gone" && ogc) yield ["folder", await linkedServices(address, fetch)] as const;
-	}
-
-	/** If the layer is not there, the other layers of its service are compared. */
-	async function findAt(subject: Subject, address: string): Promise<Alike[]> {
-		const { before } = subject;
-		const same = await sameAt(subject, address);
-		if (same.some(isSame)) return same;
-		const presence = await presenceOf(before, address, clients);
-		if (presence === "here" || presence === "unknown") return same;
-		const alike = await findAlike(before, address, clients);
-		return [...same, ...(knowsAll(before.siblings) ? alike : alike.map(perhaps))];
-	}
-
-	/** By the same number or name. */
-	async function sameAt({ registration, lang, before }: Subject, address: string): Promise<Alike[]> {
-		const moved = serviceOf(withEntry(registration, lang, { service_url: address }), lang);
-		return alikeAt(before, address, await orNull(describe(moved, clients)));
-	}
 
 	return {
 		async find(subject: Subject): Promise<Candidate | null> {
@@ -85,13 +43,13 @@ export function createCandidateSearch(clients: SearchClients) {
 			const isRight = ({ description }: Alike) =>
 				!shared.some((sharedLang) => isOfOtherLanguage(sharedLang, namesOf(before), namesOf(description)));
 			const all: Candidate[] = [];
-			for await (const [by, addresses] of attempts(subject)) {
+			for await (const [by, addresses] of attempts(subject, clients)) {
 				const matches: Candidate[] = [];
 				const left = addresses.filter((address) => !requested.has(address)).slice(0, maxAddresses);
 				for (const address of left.flatMap((address) => [address.replace(/^http:/, "https:"), address])) {
 					if (requested.has(address)) continue;
 					requested.add(address);
-					const alike = (await findAt(subject, address)).filter(isRight);
+					const alike = (await findAt(subject, address, clients)).filter(isRight);
 					const isUnsure = by === "similar" || (by === "folder" && isInKnownFolder(before, address));
 					const isTarget = by === "redirect";
 					matches.push(...(isUnsure ? alike.map(perhaps) : alike).map((match) => ({ ...match, isTarget })));
@@ -107,11 +65,11 @@ export function createCandidateSearch(clients: SearchClients) {
 			const { service_url: address } = subject.registration[subject.lang];
 			const isFeature = "renderer" in subject.before;
 			const [, service = address, number = ""] = (isFeature && /^(.*?)(\/\d+\/?)$/.exec(address)) || [];
-			const target = targets.get(service) ?? permanentTarget(service, isFeature, fetch, "HEAD");
+			const target = targets.get(service) ?? permanentTarget(service, isFeature, clients.fetch, "HEAD");
 			targets.set(service, target);
 			const moved = await target;
 			if (moved === null) return null;
-			const [match] = await sameAt(subject, `${moved}${number}`);
+			const [match] = await sameAt(subject, `${moved}${number}`, clients);
 			return match && isSame(match) ? { ...match, isTarget: true } : null;
 		},
 
@@ -123,6 +81,47 @@ export function createCandidateSearch(clients: SearchClients) {
 			return best(namesakes.map((match) => perhaps({ ...match, isTarget: false })));
 		},
 	};
+}
+
+/** The cheapest first. */
+async function* attempts({ registration, lang, before }: Subject, clients: SearchClients) {
+	const { address, ogc } = serviceOf(registration, lang);
+	const number = ogc ? "" : numberIn(address);
+	// A redirect may lead to the service without the number of the layer.
+	const targetOf = async (from: string) => {
+		const target = await permanentTarget(from, !ogc, clients.fetch);
+		return target && number && !numberIn(target) ? `${target.replace(/\/$/, "")}/${number}` : target;
+	};
+	const presence = await presenceOf(before, address, clients);
+	if (presence === "here") return;
+	const target = await targetOf(address);
+	yield ["redirect", target === null ? [] : [target]] as const;
+	const secure = address.replace(/^http:/, "https:");
+	if (secure !== address) yield ["https", [(await targetOf(secure)) ?? secure]] as const;
+	if (presence !== "unknown") yield ["service", [address]] as const;
+	if (presence !== "gone" && presence !== "withdrawn") return;
+	const { same, similar } = await otherServices(before, address, clients.ask);
+	// A service that has lost a layer did not move itself.
+	if (presence === "gone") yield ["folder", same] as const;
+	yield ["similar", similar] as const;
+	if (presence === "gone" && ogc) yield ["folder", await linkedServices(address, clients.fetch)] as const;
+}
+
+/** If the layer is not there, the other layers of its service are compared. */
+async function findAt(subject: Subject, address: string, clients: Clients): Promise<Alike[]> {
+	const { before } = subject;
+	const same = await sameAt(subject, address, clients);
+	if (same.some(isSame)) return same;
+	const presence = await presenceOf(before, address, clients);
+	if (presence === "here" || presence === "unknown") return same;
+	const alike = await findAlike(before, address, clients);
+	return [...same, ...(knowsAll(before.siblings) ? alike : alike.map(perhaps))];
+}
+
+/** By the same number or name. */
+async function sameAt({ registration, lang, before }: Subject, address: string, clients: Clients) {
+	const moved = serviceOf(withEntry(registration, lang, { service_url: address }), lang);
+	return alikeAt(before, address, await orNull(describe(moved, clients)));
 }
 
 function namesOf(description: LangDescription): string {
