@@ -26,6 +26,21 @@ interface Branch {
 	author: string;
 }
 
+function readerAt({ files }: Branch) {
+	const snapshot = new Map(files);
+	return readerOf({
+		folder: async (folder) => {
+			const start = `layers/${folder}/`;
+			const inside = [...snapshot].filter(([path]) => path.startsWith(start));
+			const entries = inside.map(async ([path, text]) => {
+				return [path.slice(start.length), { mode: "100644", id: await blobId(text) }] as const;
+			});
+			return new Map(await Promise.all(entries));
+		},
+		text: async (_id, path) => snapshot.get(path) as string,
+	});
+}
+
 /**
  * Layers in memory, with the promises of `Store` and a list of commits: no git, nothing durable.
  * @param files the first files: path → text
@@ -37,21 +52,6 @@ export function memoryStore(files: Readonly<Record<string, string>> = {}) {
 	// It forgets no request.
 	const used = new UsedRequests(() => Number.NEGATIVE_INFINITY);
 	const inOrder = pLimit(1);
-
-	function readerAt({ files: stored }: Branch) {
-		const snapshot = new Map(stored);
-		return readerOf({
-			folder: async (folder) => {
-				const start = `layers/${folder}/`;
-				const inside = [...snapshot].filter(([path]) => path.startsWith(start));
-				const entries = inside.map(async ([path, text]) => {
-					return [path.slice(start.length), { mode: "100644", id: await blobId(text) }] as const;
-				});
-				return new Map(await Promise.all(entries));
-			},
-			text: async (_id, path) => snapshot.get(path) as string,
-		});
-	}
 
 	async function make(edits: Edits, meta: Meta): Promise<Commit | Refusal> {
 		const { smallkey, author } = meta;
