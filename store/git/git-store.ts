@@ -11,13 +11,14 @@ import {
 } from "../store.ts";
 import { findLastCommit, openBranch, type Publish, readHead } from "./branch.ts";
 import { openCatFile } from "./commands/cat-file.ts";
-import { openWriter, type PendingChange, type StoreContext } from "./groups.ts";
+import { type PendingChange, type StoreContext, writeChanges } from "./groups.ts";
 import { createHealth } from "./health.ts";
 import { createMaintenance, type Guard, openRepository, startTask } from "./repository.ts";
 import { openRequestLog } from "./used-requests.ts";
 import {
 	branchName,
 	defaultLimits,
+	type Import,
 	openImport,
 	type StoreBase,
 	type StoreLimits,
@@ -33,8 +34,6 @@ export interface GitStoreOptions extends Pick<StoreBase, "repository" | "log"> {
 	limits?: Partial<StoreLimits> | undefined;
 	guard?: Guard | undefined;
 }
-
-export type GitStore = Awaited<ReturnType<typeof openGitStore>>;
 
 /**
  * One queue takes all waiting changes as a group, judges each of them, and starts one `git fast-import`, which stores the group
@@ -58,56 +57,81 @@ export async function openGitStore(options: GitStoreOptions, seed: () => Promise
 	const catFile = openCatFile(repository, limits.silenceMs);
 	try {
 		const head = await startTask(repository, () => readHead(repository, catFile));
-		const tip = head ?? (await commitSeed(base, await seed()));
+		const writer = openImport(base);
+		const tip = head ?? (await commitSeed(writer, now(), await seed()));
 		const requests = await openRequestLog(base);
 		const branch = openBranch(base, catFile, tip, options.publish);
 		const health = createHealth(repository, log, limits.failureMs);
-		return storeOf({ ...base, catFile, branch, requests, health });
+		return new GitStore({ ...base, ...writer, catFile, branch, requests, health });
 	} catch (error) {
 		await catFile.close();
 		throw error;
 	}
 }
 
-async function commitSeed(base: StoreBase, edits: Edit[]): Promise<string> {
+async function commitSeed({ importGroup, persist }: Import, time: number, edits: Edit[]): Promise<string> {
 	const subject = `seed ${edits.length} files`;
 	const meta = { smallkey: null, author: serviceAuthor, subject, trailers: [], request: null, review: false };
-	const { importGroup, persist } = openImport(base);
-	const [id = ""] = await importGroup(branchName, null, [{ edits, meta: { ...meta, time: base.now() } }]);
+	const [id = ""] = await importGroup(branchName, null, [{ edits, meta: { ...meta, time } }]);
 	await persist();
 	return id;
 }
 
-function storeOf(context: StoreContext) {
-	const { repository, limits, catFile, branch, requests, health } = context;
-	const write = openWriter(context);
-	const maintenance = createMaintenance(context, catFile.renew);
-	let waiting: PendingChange[] = [];
-	const open = new Set<Promise<unknown>>();
-	const inOrder = pLimit(1);
-	let isPolling = false;
-	let timer: NodeJS.Timeout | undefined;
-	let changedMs = Number.NEGATIVE_INFINITY;
-	let isClosed = false;
+export class GitStore {
+	readonly published = true;
+	readonly branch: StoreContext["branch"];
+	readonly #maintenance: ReturnType<typeof createMaintenance>;
+	readonly #waiting: PendingChange[] = [];
+	readonly #open = new Set<Promise<unknown>>();
+	readonly #inOrder = pLimit(1);
+	#isPolling = false;
+	#timer: NodeJS.Timeout | undefined;
+	#changedMs = Number.NEGATIVE_INFINITY;
+	#isClosed = false;
 
-	function start(): void {
-		timer ??= setInterval(() => {
-			if (!isPolling) void inOrder(poll);
-			isPolling = true;
-		}, limits.pollMs);
+	constructor(readonly context: StoreContext) {
+		this.branch = context.branch;
+		this.#maintenance = createMaintenance(context, context.catFile.renew);
 	}
 
-	async function change(edits: Edits, meta: Meta): Promise<Commit | Refusal> {
-		if (isClosed) throw new StoreBusy("busy", 5, "the service is shutting down");
+	get tip() {
+		return this.branch.commit;
+	}
+
+	get waiting() {
+		return this.#open.size;
+	}
+
+	get #served() {
+		return this.branch.readerAt(this.tip);
+	}
+
+	/** Why changes cannot be made, or commits are not served, in a few words. */
+	readonly state = () => this.context.health.reason() ?? this.branch.behind;
+	readonly lastCommit = (smallkey: string) => findLastCommit(this.context.repository, smallkey, this.tip);
+	readonly read = (smallkey: string) => this.#served.read(smallkey);
+	readonly ids = (smallkey: string) => this.#served.ids(smallkey);
+	readonly spellings = (smallkey: string) => this.#served.spellings(smallkey);
+
+	start(): void {
+		this.#timer ??= setInterval(() => {
+			if (!this.#isPolling) void this.#inOrder(() => this.#poll());
+			this.#isPolling = true;
+		}, this.context.limits.pollMs);
+	}
+
+	async change(edits: Edits, meta: Meta): Promise<Commit | Refusal> {
+		if (this.#isClosed) throw new StoreBusy("busy", 5, "the service is shutting down");
 		const outcome = new Promise<Commit | Refusal>((resolve, reject) => {
-			waiting.push({ edits, meta, resolve, reject });
+			this.#waiting.push({ edits, meta, resolve, reject });
 		});
-		open.add(outcome);
-		void inOrder(writeWaiting);
-		return outcome.finally(() => open.delete(outcome));
+		this.#open.add(outcome);
+		void this.#inOrder(() => this.#writeWaiting());
+		return outcome.finally(() => this.#open.delete(outcome));
 	}
 
-	async function remember(used: UsedRequest): Promise<boolean> {
+	async remember(used: UsedRequest): Promise<boolean> {
+		const { requests, health } = this.context;
 		const isFirst = !requests.used.find(used.request);
 		await requests.keep([used]).catch((error) => {
 			throw health.failed(error);
@@ -115,55 +139,32 @@ function storeOf(context: StoreContext) {
 		return isFirst;
 	}
 
-	async function close(): Promise<void> {
-		isClosed = true;
-		clearInterval(timer);
-		await inOrder(() => Promise.allSettled(open));
-		await maintenance.close();
-		await catFile.close();
-		await requests.close();
+	async close(): Promise<void> {
+		this.#isClosed = true;
+		clearInterval(this.#timer);
+		await this.#inOrder(() => Promise.allSettled(this.#open));
+		await this.#maintenance.close();
+		await this.context.catFile.close();
+		await this.context.requests.close();
 	}
 
-	async function poll(): Promise<void> {
-		isPolling = false;
+	async #poll(): Promise<void> {
+		const { limits, catFile, health } = this.context;
+		this.#isPolling = false;
 		try {
-			await branch.follow();
-			await maintenance.startIfDue(performance.now() - changedMs > limits.restMs);
+			await this.branch.follow();
+			await this.#maintenance.startIfDue(performance.now() - this.#changedMs > limits.restMs);
 		} catch (error) {
 			health.failed(error);
 			void catFile.renew();
 		}
 	}
 
-	async function writeWaiting(): Promise<void> {
-		if (waiting.length === 0) return;
+	async #writeWaiting(): Promise<void> {
+		if (this.#waiting.length === 0) return;
 		// Changes that arrive in the same iteration of the event loop share one group.
 		await new Promise(setImmediate);
-		const group = waiting;
-		waiting = [];
-		await write(group);
-		changedMs = performance.now();
+		await writeChanges(this.context, this.#waiting.splice(0));
+		this.#changedMs = performance.now();
 	}
-
-	const served = () => branch.readerAt(branch.commit);
-	return {
-		published: true,
-		branch,
-		get tip() {
-			return branch.commit;
-		},
-		get waiting() {
-			return open.size;
-		},
-		/** Why changes cannot be made, or commits are not served, in a few words. */
-		state: () => health.reason() ?? branch.behind,
-		lastCommit: (smallkey: string) => findLastCommit(repository, smallkey, branch.commit),
-		read: (smallkey: string) => served().read(smallkey),
-		ids: (smallkey: string) => served().ids(smallkey),
-		spellings: (smallkey: string) => served().spellings(smallkey),
-		start,
-		change,
-		remember,
-		close,
-	};
 }

@@ -107,6 +107,8 @@ export class BranchHeld extends GitFailure {
 	override name = "BranchHeld";
 }
 
+export type Import = ReturnType<typeof openImport>;
+
 export function openImport({ repository, log, now, sync, limits }: StoreBase) {
 	/** Git syncs its files, but not the folders in which it renames them (fsync(2)). */
 	const unsynced = new Set<string>();
