@@ -26,154 +26,158 @@ const maxSmall = 1_000;
 
 export type Rendered = ReadonlyMap<string, RenderedLayer | null>;
 
-/**
- * Writes the files of a change at once, all others in the background. What cannot be written is tried again.
- */
-export function openFileWriter(options: {
-	folder: ReturnType<typeof openFolder>;
-	/** Smallkey → rank. */
-	layers: Map<string, number>;
+interface FileWriterOptions {
 	render: (smallkeys: readonly string[]) => Promise<Rendered>;
 	written: (smallkey: string) => void;
 	log: Log;
 	/** Before a failed write is tried again. */
 	retryMs?: number | undefined;
-}) {
-	const { folder, layers, render, written, log, retryMs = defaultRetryMs } = options;
+}
+
+/**
+ * Writes the files of a change at once, all others in the background. What cannot be written is tried again.
+ */
+export class FileWriter {
+	/** Smallkey → rank. Wrong layers are in it until the files are compared. */
+	readonly layers = new Map<string, number>();
 	/** Names whose files may be missing, old or too many. */
-	const stale = new Set<string>();
+	readonly #stale = new Set<string>();
 	/** To find the files of layers that are not served. */
-	let isListDue = false;
+	#isListDue = false;
 	/** In lower case: changed since the round in the background read its layers. */
-	const overtaken = new Set<string>();
-	let isLarge = false;
+	readonly #overtaken = new Set<string>();
+	#isLarge = false;
 	/** Null once all files are current again. */
-	let reason: string | null = null;
-	let pause: NodeJS.Timeout | null = null;
-	let working: Promise<void> | null = null;
-	let isClosing = false;
+	#reason: string | null = null;
+	/** Before the next round. */
+	#pause: NodeJS.Timeout | "closing" | undefined;
+	working: Promise<void> | null = null;
 
-	function mark(smallkeys: Iterable<string>): void {
+	constructor(
+		readonly folder: ReturnType<typeof openFolder>,
+		readonly options: FileWriterOptions,
+	) {}
+
+	mark(smallkeys: Iterable<string>): void {
 		for (const smallkey of smallkeys) {
-			stale.add(smallkey);
-			overtaken.add(smallkey.toLowerCase());
+			this.#stale.add(smallkey);
+			this.#overtaken.add(smallkey.toLowerCase());
 		}
-		if (stale.size > maxSmall) isLarge = true;
+		if (this.behind > maxSmall) this.#isLarge = true;
 	}
 
-	function compareAll(): void {
-		mark(layers.keys());
-		isListDue = true;
-		work();
+	compareAll(): void {
+		this.mark(this.layers.keys());
+		this.#isListDue = true;
+		this.work();
 	}
 
-	async function write(smallkeys: readonly string[], render: () => Promise<Rendered>): Promise<boolean> {
-		mark(smallkeys);
-		const failure = await place(await render()).then(
+	async write(smallkeys: readonly string[], render: () => Promise<Rendered>): Promise<boolean> {
+		this.mark(smallkeys);
+		const failure = await this.#place(await render()).then(
 			() => null,
 			({ message }: Error) => message,
 		);
-		if (failure !== null) pauseAfter(failure);
+		if (failure !== null) this.#pauseAfter(failure);
 		return failure === null;
 	}
 
-	function work(): void {
-		if (working || isClosing || pause) return;
-		if (!isListDue && stale.size === 0) return settle();
-		working = (isListDue ? list() : writeSome())
-			.catch(({ message }: Error) => pauseAfter(message))
+	work(): void {
+		if (this.working || this.#pause) return;
+		if (this.#isCurrent) {
+			if (this.#reason !== null) this.options.log.warn("the rendered files are current again");
+			this.#reason = null;
+			this.#isLarge = false;
+			return;
+		}
+		this.working = (this.#isListDue ? this.#list() : this.#writeSome())
+			.catch(({ message }: Error) => this.#pauseAfter(message))
 			.finally(() => {
-				working = null;
-				work();
+				this.working = null;
+				this.work();
 			});
 	}
 
-	async function list(): Promise<void> {
-		const names = await folder.list();
-		isListDue = false;
+	readonly isStale = (smallkey: string) => this.#stale.has(smallkey);
+
+	get behind(): number {
+		return this.#stale.size;
+	}
+
+	state(): string | null {
+		if (this.#reason !== null)
+			return `the rendered files of ${counted(this.behind, "layer")} are behind: ${this.#reason}`;
+		return this.#isLarge ? "the rendered files of a large change are being written" : null;
+	}
+
+	async close(): Promise<boolean> {
+		clearTimeout(this.#pause);
+		this.#pause = "closing";
+		await this.working;
+		return this.#isCurrent;
+	}
+
+	get #isCurrent(): boolean {
+		return !this.#isListDue && this.behind === 0;
+	}
+
+	async #list(): Promise<void> {
+		const names = await this.folder.list();
+		this.#isListDue = false;
 		await eachInSlices(names, (name) => {
-			if (parseSmallkey(name)) stale.add(name);
-			else folder.place(name, null);
+			if (parseSmallkey(name)) this.#stale.add(name);
+			else this.folder.place(name, null);
 		});
 	}
 
-	async function writeSome(): Promise<void> {
+	async #writeSome(): Promise<void> {
 		const smallkeys: string[] = [];
-		for (const smallkey of stale) if (smallkeys.push(smallkey) === layersAtOnce) break;
+		for (const smallkey of this.#stale) if (smallkeys.push(smallkey) === layersAtOnce) break;
 		// A layer that fails is tried again after all others.
 		for (const smallkey of smallkeys) {
-			stale.delete(smallkey);
-			stale.add(smallkey);
+			this.#stale.delete(smallkey);
+			this.#stale.add(smallkey);
 		}
-		overtaken.clear();
-		await place(await render(smallkeys), true);
+		this.#overtaken.clear();
+		await this.#place(await this.options.render(smallkeys), true);
 	}
 
 	/**
 	 * @param isLater of a round in the background
 	 * @throws {Error} the first failure, once all others are written
 	 */
-	async function place(rendered: Rendered, isLater = false): Promise<void> {
+	async #place(rendered: Rendered, isLater = false): Promise<void> {
+		const { folder, layers } = this;
 		const failures: unknown[] = [];
 		try {
 			// The folder was removed with its other files.
-			if (folder.makeFolders()) compareAll();
+			if (folder.makeFolders()) this.compareAll();
 		} catch {
 			// The writes below fail.
 		}
 		await eachInSlices(rendered, ([smallkey, layer]) => {
-			if (!isLater) overtaken.add(smallkey.toLowerCase());
-			else if (overtaken.has(smallkey.toLowerCase())) return;
+			if (!isLater) this.#overtaken.add(smallkey.toLowerCase());
+			else if (this.#overtaken.has(smallkey.toLowerCase())) return;
 			try {
 				folder.place(smallkey, layer);
-				stale.delete(smallkey);
+				this.#stale.delete(smallkey);
 			} catch (error) {
 				failures.push(error);
 			}
 			if (layer) layers.set(smallkey, layer.rank);
 			else layers.delete(smallkey);
-			written(smallkey);
+			this.options.written(smallkey);
 		});
 		if (failures.length > 0) throw failures[0];
 	}
 
-	function settle(): void {
-		if (reason !== null) log.warn("the rendered files are current again");
-		[isLarge, reason] = [false, null];
-	}
-
-	function pauseAfter(failure: string): void {
-		if (reason === null) log.warn(`the rendered files cannot be written: ${failure}`);
-		reason = failure;
-		if (pause || isClosing) return;
-		pause = setTimeout(() => {
-			pause = null;
-			work();
+	#pauseAfter(failure: string): void {
+		const { log, retryMs = defaultRetryMs } = this.options;
+		if (this.#reason === null) log.warn(`the rendered files cannot be written: ${failure}`);
+		this.#reason = failure;
+		this.#pause ??= setTimeout(() => {
+			this.#pause = undefined;
+			this.work();
 		}, retryMs).unref();
 	}
-
-	return {
-		mark,
-		compareAll,
-		write,
-		work,
-		isStale: (smallkey: string) => stale.has(smallkey),
-		get behind(): number {
-			return stale.size;
-		},
-		state(): string | null {
-			if (reason !== null)
-				return `the rendered files of ${counted(stale.size, "layer")} are behind: ${reason}`;
-			return isLarge ? "the rendered files of a large change are being written" : null;
-		},
-		async idle(): Promise<void> {
-			while (working) await working;
-		},
-		async close(): Promise<boolean> {
-			isClosing = true;
-			if (pause) clearTimeout(pause);
-			await working;
-			return !isListDue && stale.size === 0;
-		},
-	};
 }

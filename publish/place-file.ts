@@ -63,11 +63,13 @@ export function openFolder(out: string, targets: readonly TargetName[]) {
 	}
 
 	return {
+		out,
 		folders,
 		isMissing: () => folders.some((folder) => !existsSync(join(out, folder))),
 		makeFolders,
 		list,
 		place,
+		read: (folder: string, name: string) => readFragmentFile(join(out, folder, name)),
 	};
 }
 

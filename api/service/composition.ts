@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { namesIn } from "../../publish/changed-layers.ts";
-import { openPublication, type Publication } from "../../publish/publication.ts";
+import { Publication } from "../../publish/publication.ts";
 import { readCommit } from "../../store/files/version.ts";
 import type { CommitRange } from "../../store/git/branch.ts";
 import { openGitStore } from "../../store/git/git-store.ts";
@@ -74,7 +74,7 @@ export class StartedParts {
 }
 
 /** Then tells the extensions of each range, in order. */
-function publishTo({ publish }: Publication, { all }: StartedParts, log: Log) {
+function publishTo(publication: Publication, { all }: StartedParts, log: Log) {
 	let announced: Promise<unknown> = Promise.resolve();
 	const announce = async ({ to, changes }: CommitRange) => {
 		// The store reads the new state only once the range is published.
@@ -83,7 +83,7 @@ function publishTo({ publish }: Publication, { all }: StartedParts, log: Log) {
 		for (const { changed } of all) changed?.(to, smallkeys);
 	};
 	return async (range: CommitRange) => {
-		const published = await publish(range);
+		const published = await publication.publish(range);
 		announced = announced.then(() => announce(range)).catch(log.error);
 		return published;
 	};
@@ -105,11 +105,9 @@ export async function openLocal(configuration: Configuration, senders: Senders, 
 	const repository = repositoryPath(dataDir);
 	await refuseEmptyStart(configuration);
 	const maxCacheBytes = configuration.cacheMegabytes * 1_000_000;
-	const files = { dataDir, repository, settings: configuration, retryMs, maxCacheBytes };
-	const publication = openPublication({ ...files, log });
-	const parts = new StartedParts(
-		() => store.state() ?? disk.state() ?? publication.files.state() ?? sendersState(),
-	);
+	const paths = { dataDir, repository };
+	const publication = new Publication({ ...paths, settings: configuration, retryMs, maxCacheBytes, log });
+	const parts = new StartedParts(() => store.state() ?? disk.state() ?? files.state() ?? sendersState());
 	const { observe } = parts;
 	const publish = publishTo(publication, parts, log);
 	const store = await openGitStore(
@@ -117,19 +115,17 @@ export async function openLocal(configuration: Configuration, senders: Senders, 
 		() => firstFiles(configuration),
 	);
 	const disk = createDisk(dataDir);
-	const { smallkeys, file } = publication;
-	const gauges = async () => ({
-		layers: publication.size,
-		queue: store.waiting,
-		filesBehind: publication.files.behind,
-	});
+	const { files, file } = publication;
+	const { layers } = files;
+	const gauges = async () => ({ layers: layers.size, queue: store.waiting, filesBehind: files.behind });
+	const smallkeys = () => layers.keys();
 	const core = { configuration, senders, store, repository, now, log, gauges, smallkeys };
 	const started = [() => store.close(), parts.close, disk.stop];
 	let context: Context;
 	try {
 		const served = await startTask(repository, () => publication.begin(store.branch));
 		if (served !== store.tip) store.branch.goBackTo(served);
-		await noteStart(configuration, { commit: store.tip, layers: publication.size, now: now() }, log);
+		await noteStart(configuration, { commit: store.tip, layers: layers.size, now: now() }, log);
 		store.start();
 		await disk.start();
 		context = await parts.start(extensions, { ...core, tip: () => store.tip, out: join(dataDir, "dist") });
@@ -142,9 +138,9 @@ export async function openLocal(configuration: Configuration, senders: Senders, 
 		context: { ...context, status },
 		file,
 		observe,
-		close: () => closeAll([publication.close, ...started]),
+		close: () => closeAll([() => publication.close(), ...started]),
 		place: `the branch main of ${repository}`,
-		layers: () => publication.size,
+		layers: () => layers.size,
 		...{ store, publication, disk, started: parts.all },
 	};
 }

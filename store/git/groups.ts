@@ -163,10 +163,8 @@ async function judgeGroup(
 ) {
 	const judged: JudgedChange[] = [];
 	// The folders of all changes are read in advance, while the first ones are judged.
-	for (const {
-		meta: { smallkey },
-	} of group)
-		if (smallkey !== null) reader.folder(folderOf(smallkey)).catch(() => undefined);
+	for (const { meta } of group)
+		if (meta.smallkey !== null) reader.folder(folderOf(meta.smallkey)).catch(() => undefined);
 	for (const change of group) {
 		try {
 			const outcome = await decideChange(change, reader, waiting, requests.used);

@@ -151,7 +151,8 @@ export class Local extends Requests {
 	}
 
 	async filesIdle(): Promise<void> {
-		await this.publication.files.idle();
+		const { files } = this.publication;
+		while (files.working) await files.working;
 	}
 
 	async end(): Promise<void> {
@@ -169,7 +170,7 @@ export class Local extends Requests {
 
 	/** What is stored and published: the branches and every fragment. A refusal leaves it as it was. */
 	async state(): Promise<string> {
-		const fragments = [...this.publication.smallkeys()].sort();
+		const fragments = [...this.publication.files.layers.keys()].sort();
 		return JSON.stringify([await this.git("for-each-ref"), this.store.tip, fragments]);
 	}
 }

@@ -17,7 +17,7 @@ const test = freshSuite("publication", async (use) => {
 const status = async (smallkey: string) => (await local.get(`/v0.9/doc/en/${smallkey}`)).status;
 const layerIn = (text: string) => /"layerName":"([^"]*)"/.exec(text)?.[1] ?? "";
 const read = async (smallkey: string) => layerIn(textOf(await local.get(`/v0.9/doc/en/${smallkey}`)));
-const served = () => [...local.publication.smallkeys()].sort();
+const served = () => [...local.publication.files.layers.keys()].sort();
 const file = (smallkey: string, lang = "en") => join(local.out, `v0.9/doc/${lang}/${smallkey}`);
 const manifest = () => join(local.folder, "dist.served");
 
