@@ -164,9 +164,10 @@ async function readService(parsed: ServiceAddress): Promise<Service> {
 		kind === "wms"
 			? await (await import("../map/document.ts")).readLayers(url, chosen)
 			: await readArcgisLayers(url, chosen);
-	if (layers.length === 0) throw new ServiceFailed(url, "no-map");
+	const [first, second] = layers;
+	if (!first) throw new ServiceFailed(url, "no-map");
 	const isListed = layers.some(({ name }) => name === chosen);
-	const only = layers.length === 1 ? (layers[0] as ServiceLayer).name : "";
+	const only = second ? "" : first.name;
 	return { kind, url, layers, chosen: isListed ? chosen : only };
 }
 

@@ -22,12 +22,11 @@ function openMap(place: HTMLElement, drawable: Drawable, signal: AbortSignal) {
 		if (signal.aborted) return;
 		texts = { ...texts, ...changes };
 		const { status, isBad, help, legend } = texts;
-		const { baseMapAttribution } = settings;
 		const button = (sign: string, label: string, press: () => void) =>
 			html`<button aria-label=${label} title=${label} @click=${press}>${sign}</button>`;
 		const content = html`<div class="mapframe">
 				<div class="map" tabindex="0" role="application" aria-label=${t("map-of", drawable.title)}></div>
-				${baseMapAttribution && html`<p class="attribution">${baseMapAttribution}</p>`}
+				${settings.baseMapAttribution && html`<p class="attribution">${settings.baseMapAttribution}</p>`}
 				<div class="zoom">
 					${button("+", t("zoom-in"), () => base.zoom(1))}${button("−", t("zoom-out"), () => base.zoom(-1))}
 					${button("⌂", t("whole-layer"), showWhole)}

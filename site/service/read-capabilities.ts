@@ -28,11 +28,8 @@ export class NotCapabilities extends Error {
 	}
 }
 
-const roots: Readonly<Record<OgcService, ReadonlySet<string>>> = {
-	WMS: new Set(["WMS_Capabilities", "WMT_MS_Capabilities"]),
-	WMTS: new Set(["Capabilities"]),
-};
-const exceptions = new Set(["ServiceExceptionReport", "ExceptionReport", "WMTException"]);
+const roots = { WMS: ["WMS_Capabilities", "WMT_MS_Capabilities"], WMTS: ["Capabilities"] };
+const exceptions = ["ServiceExceptionReport", "ExceptionReport", "WMTException"];
 
 /** Outside of layers: elements with media types, and all that are read. */
 const formatLists = new Map([
@@ -90,8 +87,8 @@ class Builder {
 	}
 
 	#begin(name: string, version: string): void {
-		const isException = exceptions.has(name);
-		if (!isException && !roots[this.service].has(name)) return;
+		const isException = exceptions.includes(name);
+		if (!isException && !roots[this.service].includes(name)) return;
 		this.root = name;
 		if (isException) this.exception = "";
 		this.capabilities.version = version;
@@ -122,7 +119,7 @@ class Builder {
 		if (layers.has(name) || others.has(name)) return;
 		this.capabilities.count += 1;
 		const texts = [name, title.any, abstract.any, ...keywords.map(([, text]) => text)];
-		const size = texts.reduce((sum, { length }) => sum + length, layerSize);
+		const size = texts.join("").length + layerSize;
 		if (this.#kept + size <= maxKept || this.needed.has(name)) {
 			this.#kept += size;
 			layers.set(name, layer);
