@@ -12,6 +12,9 @@ import { Selection } from "./select.ts";
 
 export type ToMatcher = { add: readonly Entry[] } | { serial: number; text: string };
 
+/** After all layers were read: their rows are drawn first. */
+const prepareMs = 200;
+
 class CatalogueUnusable extends Error {}
 
 export function problemOf(error: unknown): string {
@@ -21,7 +24,10 @@ export function problemOf(error: unknown): string {
 class Catalogue {
 	readonly #controller = new AbortController();
 	readonly #reads = new Map<string, Promise<unknown>>();
+	readonly #entries: Entry[] = [];
 	#worker: Worker | null = null;
+	/** Number of entries that the worker has. */
+	#sent = 0;
 	#lastSerial = 0;
 	readonly selection = new Selection(lang);
 	layers: number | null = null;
@@ -47,35 +53,46 @@ class Catalogue {
 				const entries = (await this.#chunk(chunk).catch(note)) ?? [];
 				if (entries.length === 0) return;
 				this.selection.add(entries);
-				this.#send({ add: entries });
+				this.#entries.push(...entries);
+				if (this.#worker) this.#prepare();
 				this.onChange();
 			};
 			await Promise.all(chunks.map((_, chunk) => add(chunk)));
 			this.isRead = true;
 			this.isComplete = this.problems.length === 0;
 			this.onChange();
+			// The first search need not wait for its index then; earlier it would delay the first rows.
+			const prepare = () => this.#controller.signal.aborted || this.#prepare();
+			setTimeout(prepare, prepareMs);
 		});
 	}
 
-	#send(message: ToMatcher): Worker {
+	/** It has all entries that were read. */
+	#prepare(): Worker {
 		const worker = this.#worker ?? new Worker(workerAddress, { type: "module" });
+		this.#worker = worker;
 		worker.onerror = () => {
 			this.#worker = null;
-			this.problems.push(t("site-silent"));
+			this.#sent = 0;
 		};
-		worker.postMessage(message);
-		this.#worker = worker;
+		const add = this.#entries.slice(this.#sent);
+		this.#sent += add.length;
+		if (add.length > 0) worker.postMessage({ add } satisfies ToMatcher);
 		return worker;
 	}
 
 	/** Never settles if a newer search replaces this one. Nothing matches if the worker cannot be loaded. */
 	match(text: string): Promise<Matches> {
+		const worker = this.#prepare();
 		this.#lastSerial += 1;
 		const serial = this.#lastSerial;
-		const worker = this.#send({ serial, text });
 		return new Promise((resolve) => {
 			worker.onmessage = ({ data }) => data.serial === serial && resolve(data);
-			worker.addEventListener("error", () => resolve({ ids: [], words: [] }));
+			worker.addEventListener("error", () => {
+				this.problems.push(t("site-silent"));
+				resolve({ ids: [], words: [] });
+			});
+			worker.postMessage({ serial, text } satisfies ToMatcher);
 		});
 	}
 

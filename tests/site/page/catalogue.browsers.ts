@@ -111,6 +111,30 @@ test("a layer that was removed is not shown again from the browser’s cache, wh
 	assert.is(chunksAsked(), before);
 });
 
+test("the list asks for no index of its search first, and one that failed is asked for again, with all layers", async ({
+	page,
+	world,
+}) => {
+	const asked: string[] = [];
+	page.on("request", (request) => asked.push(new URL(request.url()).pathname));
+	const script = "**/assets/worker-*.js";
+	await page.route(script, (route) => route.abort());
+	await page.goto(world.url("en/"));
+	await sees(page, "44 layers");
+	await eventually(() => asked.some((path) => path.includes("/worker-")));
+	const chunks = asked.flatMap((path, at) => (path.includes("/index/chunks/") ? at : []));
+	assert.ok(asked.findIndex((path) => path.includes("/worker-")) > Math.max(...chunks));
+	// Nobody has searched yet.
+	assert.is(await page.getByRole("alert").count(), 0);
+	const box = page.getByRole("searchbox");
+	await box.fill("radon");
+	await page.getByRole("alert").waitFor();
+	await page.unroute(script);
+	await box.fill("schools");
+	await page.locator(".results li").getByText("Schools", { exact: true }).first().waitFor();
+	await sees(page, "1 layer");
+});
+
 test("the sick layers are a choice of the list, and a layer says that it was not checked", async ({
 	page,
 }) => {
