@@ -51,12 +51,12 @@ export type Route =
 	| { kind: "other"; route: OtherRoute; path: string }
 	| { kind: "refused" | "preflight"; reply: Reply };
 
-const operationPaths: Readonly<Partial<Record<string, "healthz" | "readyz" | "version">>> = {
-	"/healthz": "healthz",
-	"/readyz": "readyz",
-	"/v2/version/": "version",
-	"/v2/version": "version",
-};
+const operationPaths: ReadonlyMap<string, "healthz" | "readyz" | "version"> = new Map([
+	["/healthz", "healthz"],
+	["/readyz", "readyz"],
+	["/v2/version/", "version"],
+	["/v2/version", "version"],
+]);
 
 const statusPath = /^\/status\/([^/?]*)(?:\?.*)?$/;
 
@@ -80,7 +80,7 @@ export function routeOf(
 	if (method === "OPTIONS" && (read !== null || segment !== undefined))
 		return { kind: "preflight", reply: allowReads() };
 	if (read !== null) return readOnly(typeof read === "number" ? refused(refuseRead(read)) : read);
-	const operation = operationPaths[path];
+	const operation = operationPaths.get(path);
 	if (operation === "version" && !targets.includes("v2")) return refused(refuseRead(404));
 	if (operation) return readOnly({ kind: operation });
 	if (segment !== undefined) return readOnly({ kind: "status", segment });
