@@ -1,4 +1,5 @@
 import pMap from "p-map";
+import { FetchFailure } from "../../../api/service/net/failure.ts";
 import { createFetch } from "../../../api/service/net/fetch.ts";
 import { type Lang, langs, parseSmallkey } from "../../../registry/smallkey.ts";
 import type { TargetName } from "../../../registry/targets/facts.ts";
@@ -26,6 +27,7 @@ async function readLayer(docs: string, lang: Lang, smallkey: string, attempt = 1
 		// v2 answers an empty list for an unknown key.
 		return Array.isArray(list) && list.length <= 1 ? nodeIn(list[0]) : "answers without a list of one layer";
 	} catch (cause) {
+		if (cause instanceof FetchFailure && cause.reason === "size") return cause.message;
 		if (attempt < maxAttempts) return readLayer(docs, lang, smallkey, attempt + 1);
 		throw new Error(address, { cause });
 	}

@@ -52,18 +52,21 @@ async function compare(keys: string) {
 
 test("differences are counted by kind and class, and exit code 1 is for what a viewer sees", async () => {
 	const nodes = { a: feature(), b: feature({ geometryType: "esriGeometryPoint" }), gone: feature() };
-	old.lists.set("v1/docs", { ...nodes, c: feature({ nameField: "OTHER" }), broken: 500, down: feature() });
+	const large = feature({ nameField: "x".repeat(3_000_000) });
+	const others = { c: feature({ nameField: "OTHER" }), broken: 500, down: feature(), large };
+	old.lists.set("v1/docs", { ...nodes, ...others });
 	const served = { a: feature(), b: feature(), c: feature(), broken: feature() };
 	now.lists.set("v1/docs", { ...served, down: 500, fresh: feature() });
-	const { stdout } = await exits(compare("a b c gone broken down fresh never"), 1);
+	const { stdout } = await exits(compare("a b c gone broken down fresh large never"), 1);
 	assert.equal(stdout.split("\n"), [
-		"8 layers read at v1, in both languages, 2 without a difference",
+		"9 layers read at v1, in both languages, 2 without a difference",
 		"",
 		"Viewer-relevant: a viewer would draw or ask these layers otherwise",
 		"       1  missing in the new service (v1): gone",
 		"       1  nameField (v1): c",
 		"       1  the new service answers 500 (v1): down",
 		"       1  the older service answers 500 (v1): broken",
+		"       1  the older service answers with more than 3,000,000 bytes (v1): large",
 		"",
 		"Cosmetic: no viewer sees the difference, or it is better",
 		"       1  geometryType (v1): b",
