@@ -54,26 +54,49 @@ export class Heads {
 
 const maxListed = 1000;
 
+/** A batch may be in a thousand folders, and a workflow's token has a thousand requests an hour. */
+const maxFoldersListed = 40;
+
 /** Each folder and file is read once. @param root the id of the commit's tree */
 function filesAt({ rest, repo }: Github, commit: string, root: string): CommitFiles {
-	/** One request, or three if the folder is large. */
+	let listed = 0;
+	let all: ReturnType<typeof readFolders> | undefined;
+
+	/** One request, or three if the folder is large; two for all folders that follow the first ones. */
 	async function readFolder(folder: string): Promise<Folder> {
+		listed += 1;
+		if (listed > maxFoldersListed) all ??= readFolders();
+		const folders = await all;
+		if (folders) return folders.get(folder) ?? new Map();
 		const content = await orNull(rest.repos.getContent({ ...repo, path: `layers/${folder}`, ref: commit }));
 		if (!Array.isArray(content)) return new Map();
-		if (content.length >= maxListed) return entriesOf(await readTree(await treeAt("layers", folder)));
+		if (content.length >= maxListed) return entriesOf((await readTree(await treeAt("layers", folder))).tree);
 		const files = content.filter(({ type }) => type === "file");
 		return entriesOf(files.map(({ name, sha }) => ({ path: name, mode: "100644", sha })));
+	}
+
+	/** Null if GitHub truncates the list. */
+	async function readFolders(): Promise<ReadonlyMap<string, Folder> | null> {
+		const { tree, truncated } = await readTree(await treeAt("layers"), "1");
+		const folders = new Map<string, Map<string, FileEntry>>();
+		for (const [path, file] of entriesOf(tree)) {
+			const [folder = "", name, deeper] = path.split("/");
+			if (name !== undefined && deeper === undefined)
+				folders.set(folder, (folders.get(folder) ?? new Map()).set(name, file));
+		}
+		return truncated ? null : folders;
 	}
 
 	async function treeAt(...names: string[]): Promise<string | null> {
 		let id: string | null = root;
 		for (const name of names)
-			id = (await readTree(id)).find(({ path, type }) => path === name && type === "tree")?.sha ?? null;
+			id = (await readTree(id)).tree.find(({ path, type }) => path === name && type === "tree")?.sha ?? null;
 		return id;
 	}
 
-	async function readTree(tree_sha: string | null) {
-		return tree_sha === null ? [] : (await rest.git.getTree({ ...repo, tree_sha })).data.tree;
+	async function readTree(tree_sha: string | null, recursive?: string) {
+		if (tree_sha === null) return { tree: [], truncated: false };
+		return (await rest.git.getTree({ ...repo, tree_sha, recursive })).data;
 	}
 
 	async function readBlob(id: string): Promise<string> {

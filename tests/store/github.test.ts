@@ -133,6 +133,30 @@ test("a folder over 1,000 files is read as a tree; folders in it are no layers",
 	assert.is((await store.read("lake"))?.registration, "2\n");
 });
 
+test("a change in many folders lists the first ones, and then all at once", async ({ peer }) => {
+	const path = "layers/zy/zyx.json";
+	for (const pushed of [path, "layers/zz/zzx.json/deep.json"]) await peer.push(pushed, "1\n");
+	const keys = Array.from({ length: 100 }, (_, at) => `${at + 100}`.slice(1)).concat("zyx", "zzx");
+	const stored: string[] = [];
+	const decide = async (now: Reader) => {
+		for (const key of keys) if (await now.ids(key)) stored.push(key, ...(await now.spellings(key)));
+		return [];
+	};
+	const requests = await requestsOf(peer, () => peer.store().change(decide, metaOf("batch")));
+	assert.equal(stored, ["zyx", "zyx"]);
+	assert.ok(requests.length < 50, `${requests.length} requests`);
+	stored.length = 0;
+	fault(
+		peer,
+		"GET",
+		/trees/,
+		{ kind: "rewrite", body: (tree) => ({ ...(tree as object), truncated: true }) },
+		3,
+	);
+	await peer.store().change(decide, metaOf("batch"));
+	assert.equal(stored, ["zyx", "zyx"], "GitHub truncates the list of all");
+});
+
 test("a large change is one commit, in portions of 100 files and a megabyte", async ({ peer }) => {
 	const many = Array.from({ length: 230 }, (_, at) => ({ path: layerPath(`po${at}x`), text: "1\n" }));
 	const sizes = [600_000, 200_000, 200_000, 300_000, 100_000];
