@@ -12,7 +12,7 @@ import { renderAt, targetNames } from "../../registry/targets/table.ts";
 import { clientsWith } from "../harvest/ask.ts";
 import { checkLayer } from "../harvest/check-layer.ts";
 import type { Finding } from "../harvest/finding.ts";
-import { createClients, within } from "../harvest/wms/read-capabilities.ts";
+import { createClients } from "../harvest/wms/read-capabilities.ts";
 import { type ChangedLayer, type Located, readChanges } from "./layer-changes.ts";
 
 interface ReviewOptions {
@@ -113,8 +113,10 @@ const maxAskingMs = 8 * 60_000;
 
 /** Services without an answer in time are reported as down. */
 export function createCheckServices({ network, mapWkid }: Configuration): CheckServices {
-	const all = createClients(clientsWith(network).ask, mapWkid);
-	const clients = within(all, AbortSignal.timeout(maxAskingMs));
+	const end = AbortSignal.timeout(maxAskingMs);
+	const { ask } = clientsWith(network);
+	// Also ends requests that several layers share: they would keep the process running.
+	const clients = createClients((address, _signal, take) => ask(address, end, take), mapWkid);
 	return ({ registration }) => checkLayer(registration, clients);
 }
 

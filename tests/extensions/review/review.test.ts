@@ -1,10 +1,18 @@
 import * as assert from "uvu/assert";
+import { readConfiguration } from "../../../api/service/settings.ts";
 import type { Finding } from "../../../extensions/harvest/finding.ts";
 import { renderComment } from "../../../extensions/review/comment.ts";
-import { type CheckServices, isWrong, type Review, review } from "../../../extensions/review/review.ts";
+import {
+	type CheckServices,
+	createCheckServices,
+	isWrong,
+	type Review,
+	review,
+} from "../../../extensions/review/review.ts";
 import { causeOf } from "../../../registry/health.ts";
 import { test } from "../../helpers/suite.ts";
-import { type Files, Repository } from "../../helpers/world.ts";
+import { eventually } from "../../helpers/wait.ts";
+import { answering, type Files, Repository } from "../../helpers/world.ts";
 import { featureFile, ownersFile, wmsFile } from "./repository.ts";
 
 const settings = { metadataUrl: "", catalogueUrl: "" };
@@ -33,6 +41,34 @@ async function reviewed(files: Files, findings: Record<string, Finding[]> = {}, 
 	};
 	return { outcome: await reviewIn(repository, "head", "main", check), asked };
 }
+
+test("after its time, services without an answer are down, and no request goes on", async () => {
+	const { timeout } = AbortSignal;
+	using _ = { [Symbol.dispose]: () => Object.assign(AbortSignal, { timeout }) };
+	const ending = new AbortController();
+	AbortSignal.timeout = () => ending.signal;
+	let [begun, ended] = [0, 0];
+	await using server = await answering((_request, response) => {
+		begun += 1;
+		response.on("close", () => {
+			ended += 1;
+		});
+	});
+	const many = Array.from({ length: 12 }, (_, at) => {
+		return [`layers/aa/aa${at}.json`, wmsFile("a", `${server.origin}/${at}`)];
+	});
+	shared.propose(Object.fromEntries(many));
+	const check = createCheckServices(readConfiguration({ HARVEST_ALLOW_PRIVATE: "on" }));
+	const reviewing = reviewIn(shared, "head", "main", check);
+	await eventually(() => begun === 1);
+	ending.abort();
+	const { remarks } = await reviewing;
+	assert.is(remarks.filter(({ text }) => text.endsWith("could not be checked completely")).length, 24);
+	const startMs = performance.now();
+	await eventually(() => ended === begun);
+	assert.ok(performance.now() - startMs < 5_000);
+	assert.is(begun, 1);
+});
 
 const verbsOf = ({ layers }: Review) => layers.map(({ smallkey, verb }) => `${smallkey} ${verb}`);
 const remarksOf = ({ remarks }: Review, kind: string) => remarks.filter(({ state }) => state === kind);
