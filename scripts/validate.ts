@@ -56,8 +56,8 @@ type Finding = FileProblem & { isWarning?: true };
 
 /** By the rules for writes. Files in a folder `layers` are judged together with the others there. */
 function checkFiles(files: readonly NamedFile[]): Finding[] {
-	const placed = files.filter(({ path }) => path.startsWith("layers/"));
-	const alone = files.filter((file) => !placed.includes(file));
+	const isPlaced = ({ path }: LayerFile) => path.startsWith("layers/");
+	const [placed, alone] = [files.filter(isPlaced), files.filter((file) => !isPlaced(file))];
 	return [...checkWritten(placed, namesBeside(placed)), ...alone.flatMap(checkAlone)];
 }
 
