@@ -1,6 +1,5 @@
 import type { FromSchema } from "json-schema-to-ts";
-import { harvestedLangs, namedLayers, type Registration, serviceTypeOf } from "./registration.ts";
-import { formats } from "./schemas/definitions.ts";
+import { namedLayers, type Registration, serviceTypeOf } from "./registration.ts";
 import { maxKeyword, maxKeywords, type description as schema } from "./schemas/description.ts";
 import { validateLangDescription } from "./schemas/validate-description.ts";
 import { type Lang, langs } from "./smallkey.ts";
@@ -34,20 +33,12 @@ export function fieldNamed(name: string, fields: readonly Field[]): Field | unde
 /** In characters; harvested descriptions are far shorter. */
 const maxDescriptionLength = 2 * 1024 * 1024;
 
-export function isImage(text: unknown): text is string {
-	return typeof text === "string" && formats.image(text);
-}
-
 /** An invalid language is left out: the layer is served in its generic form. */
 export function parseDescription(text: string): Description | null {
 	if (text.length > maxDescriptionLength) return null;
 	const parts = (tryJson(text) ?? {}) as Description;
 	const valid = langs.filter((lang) => validateLangDescription(parts[lang]));
 	return valid.length > 0 ? Object.fromEntries(valid.map((lang) => [lang, parts[lang]])) : null;
-}
-
-export function descriptionText({ en, fr }: Description): string {
-	return `${JSON.stringify({ en, fr }, null, 2)}\n`;
 }
 
 /** Null unless it is of the registered service, kind and layers. */
@@ -62,14 +53,6 @@ export function currentDescription(
 	if (isFeature || "renderer" in current) return isFeature && "renderer" in current ? current : null;
 	const names = "entries" in current ? [] : current.layers;
 	return JSON.stringify(names) === JSON.stringify(namedLayers(registration, lang)) ? current : null;
-}
-
-/** One that was imported from an older service is not a harvested one. */
-export function isDescribed(registration: Registration, description: Description | null): boolean {
-	return harvestedLangs(registration).every((lang) => {
-		const current = currentDescription(registration, description, lang);
-		return current !== null && current.from !== "import";
-	});
 }
 
 export const middleRank = 1;

@@ -5,7 +5,6 @@ import { validateOwners } from "./schemas/validate-documents.ts";
 import { matchesGlob } from "./sender.ts";
 import { parseLayerPath } from "./smallkey.ts";
 import { listProblems, type Problem, pointerOf, problemAt, schemaProblems } from "./texts.ts";
-import { groupBy } from "./untrusted-text.ts";
 
 export const ownersPath = "layers/owners.json";
 
@@ -19,12 +18,6 @@ export interface Owners {
 	/** The last match applies. */
 	rules: OwnerRule[];
 	senders: ReadonlyMap<string, readonly string[]>;
-}
-
-/** A login becomes free for others after a rename; the id stays. */
-export interface Account {
-	login: string;
-	id: number;
 }
 
 /** About ten thousand globs. */
@@ -56,17 +49,9 @@ function withoutId(names: unknown, path: readonly string[]): Problem[] {
 	return hasNoId(owner) ? [problemAt(pointerOf(path), "owner-id", owner)] : [];
 }
 
-/** `@organisation/team` */
-export const isTeam = (owner: string) => owner.includes("/");
-
 export const hasNoId = (owner: string) => !/[/#]/.test(owner);
 
 export const nameOf = (owner: string) => owner.replace(/#\d+$/, "");
-
-export function accountOf(owner: string): Account | null {
-	const [, login = "", id] = /^@([^/#]+)#(\d+)$/.exec(owner) ?? [];
-	return id === undefined ? null : { login, id: Number(id) };
-}
 
 /** By fixed characters, then `?`, then text, so that the order is total. */
 function byGenerality(a: OwnerRule, b: OwnerRule): number {
@@ -79,15 +64,4 @@ export function ownersOf(owners: Owners, path: string): string[] {
 	const name = parseLayerPath(path);
 	const rule = name && owners.rules.findLast(({ glob }) => matchesGlob(glob, name.smallkey));
 	return rule?.owners ?? owners.operators;
-}
-
-export function allOwners({ operators, rules }: Owners): string[] {
-	return [...new Set([...operators, ...rules.flatMap(({ owners }) => owners)])];
-}
-
-export type OwnedPaths = ReturnType<typeof groupByOwners>[number];
-
-export function groupByOwners(owners: Owners, paths: Iterable<string>) {
-	const groups = groupBy(paths, (path) => ownersOf(owners, path).join(" "));
-	return Array.from(groups, ([names, paths]) => ({ owners: names.split(" "), paths }));
 }

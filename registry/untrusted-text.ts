@@ -34,32 +34,6 @@ export function visible(text: string): string {
 }
 
 /**
- * GitHub renders no markup, mention or HTML in it. A fence longer than every run of backticks cannot be ended
- * by a line (CommonMark, section 4.5).
- */
-export function fenced(lang: string, lines: readonly string[]): string {
-	const shown = lines.map(visible);
-	let fence = "```";
-	while (shown.some((line) => line.includes(fence))) fence += "`";
-	return [fence + lang, ...shown, fence].join("\n");
-}
-
-/** In characters with line breaks. `closing` gets the number of the other lines. */
-export function linesWithin(
-	lines: readonly string[],
-	maxLength: number,
-	closing: (hidden: number) => string[],
-): string[] {
-	let length = 0;
-	const shown = lines.filter((line) => {
-		length += line.length + 1;
-		return length <= maxLength;
-	});
-	const hidden = lines.length - shown.length;
-	return hidden > 0 ? [...shown, ...closing(hidden)] : shown;
-}
-
-/**
  * GitHub Actions interprets `##[` anywhere in a line. The caller starts the line with another word, since
  * `::` at the start is a command, too.
  */
@@ -101,7 +75,9 @@ const named =
 	"acircâ ccedilç egraveè eacuteé ecircê eumlë icircî iumlï ocircô oeligœ ugraveù ucircû uumlü " +
 	"AgraveÀ CcedilÇ EgraveÈ EacuteÉ EcircÊ IcircÎ OcircÔ";
 
-const characters = new Map(Array.from(named.matchAll(/([A-Za-z]+)(.)/g), ([, name, text]) => [name, text]));
+export const characters = new Map(
+	Array.from(named.matchAll(/([A-Za-z]+)(.)/g), ([, name, text]) => [name, text]),
+);
 
 /** One line without markup, control and format characters, of at most `maxLength` characters. */
 export function plainText(text: string, maxLength: number): string {

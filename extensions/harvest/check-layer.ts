@@ -2,16 +2,16 @@ import { fieldNamed } from "../../registry/description.ts";
 import { type Cause, causeOf } from "../../registry/health.ts";
 import type { LangEntry, Registration } from "../../registry/registration.ts";
 import { langs } from "../../registry/smallkey.ts";
-import { isGroup, leavesOf } from "../../site/service/arcgis.ts";
+import { isGroup } from "../../site/service/arcgis.ts";
 import {
 	type Capabilities,
 	type CapabilitiesLayer,
 	findLayer,
 	isUnreadable,
-	legendFormatsOf,
 } from "../../site/service/capabilities.ts";
 import { askLayer, askService, objectsIn } from "./arcgis/answers.ts";
 import { fieldsOf } from "./arcgis/feature-layer.ts";
+import { leavesOf } from "./arcgis/service.ts";
 import { Trouble } from "./ask.ts";
 import {
 	checkEntries,
@@ -22,6 +22,7 @@ import {
 	type Service,
 	serviceOf,
 } from "./finding.ts";
+import { legendFormatsOf } from "./wms/layers.ts";
 import type { Clients } from "./wms/read-capabilities.ts";
 
 /** @param state `well`: only to be known */

@@ -1,15 +1,7 @@
 export { quote } from "../../site/service/decode.ts";
 
 import { currentDescription, type Description, type LangDescription } from "../../registry/description.ts";
-import {
-	type Cause,
-	type CheckResult,
-	causeOf,
-	causeText,
-	checkResult,
-	type SickState,
-	sickStates,
-} from "../../registry/health.ts";
+import { type Cause, causeOf, causeText, type SickState, sickStates } from "../../registry/health.ts";
 import {
 	harvestedLangs,
 	isVersion2,
@@ -22,6 +14,7 @@ import {
 } from "../../registry/registration.ts";
 import type { Lang } from "../../registry/smallkey.ts";
 import { Trouble } from "./ask.ts";
+import { type CheckResult, checkResult } from "./health.ts";
 
 export interface Finding {
 	/** `wrong`: the publisher has to act. `down`: the service is down, slow or odd. `empty`: nothing is drawn. `well`: what could not be seen. */

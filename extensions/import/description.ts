@@ -1,16 +1,11 @@
-import {
-	type Drawing,
-	type Field,
-	isImage,
-	type LangDescription,
-	type Renderer,
-} from "../../registry/description.ts";
+import type { Drawing, Field, LangDescription, Renderer } from "../../registry/description.ts";
 import { defaultMapWkid, type Extent, genericImage } from "../../registry/generic.ts";
 import type { LangEntry, LangNode } from "../../registry/registration.ts";
 import type { FragmentSettings } from "../../registry/targets/facts.ts";
 import { maxSnapshotFeatures, snapshotGeometries } from "../../registry/targets/v0.9.ts";
-import { projectExtent } from "../../site/service/boxes.ts";
 import { isObject, listOf, objectOf } from "../../site/service/decode.ts";
+import { projectExtent } from "../harvest/arcgis/area.ts";
+import { isImage } from "../harvest/description.ts";
 import { type Json, textOf } from "./dump.ts";
 
 /**

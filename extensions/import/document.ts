@@ -1,10 +1,5 @@
 import { notOfUris } from "../../registry/addresses.ts";
-import {
-	type Description,
-	descriptionText,
-	type LangDescription,
-	parseDescription,
-} from "../../registry/description.ts";
+import { type Description, type LangDescription, parseDescription } from "../../registry/description.ts";
 import {
 	isVersion2,
 	parseRegistration,
@@ -17,6 +12,7 @@ import { type FragmentSettings, filledTemplate } from "../../registry/targets/fa
 import { textsOf } from "../../registry/texts.ts";
 import { escapeMarkup } from "../../registry/untrusted-text.ts";
 import { isObject, objectOf } from "../../site/service/decode.ts";
+import { descriptionText } from "../harvest/description.ts";
 import { entryNames } from "./compare/differences.ts";
 import { describeNode, isCountedMode } from "./description.ts";
 import { type Json, keyOf, nodeIn, textOf } from "./dump.ts";

@@ -1,4 +1,5 @@
-import { code, counted, fenced, groupBy, linesWithin } from "../../registry/untrusted-text.ts";
+import { code, counted, groupBy } from "../../registry/untrusted-text.ts";
+import { fenced, linesWithin } from "./markdown.ts";
 import { type FragmentChange, isWrong, type LayerRow, maxDetailed, type Review } from "./review.ts";
 
 /** First line of the review's comment. A later run finds the comment by it; GitHub does not show it. */

@@ -2,11 +2,12 @@ import { stat } from "node:fs/promises";
 import { userInfo } from "node:os";
 import { join } from "node:path";
 import { WrongError } from "../../api/configuration.ts";
-import { type Review, servedRef } from "../../api/service/repository.ts";
 import { GitFailure, gitText, runGit } from "../../store/git/commands/run.ts";
 import { diffTree } from "../../store/git/commands/tree.ts";
 import { declinedFolder, mainTrailer } from "../../store/store.ts";
+import { servedRef } from "../harvest/repository.ts";
 import { mergeTrees } from "./layer-changes.ts";
+import type { Review } from "./waiting.ts";
 
 type Reviewer = ReturnType<typeof parseReviewer>;
 

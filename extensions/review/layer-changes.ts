@@ -1,6 +1,5 @@
 import { resolve } from "node:path";
 import { resolveCommit } from "../../publish/collect.ts";
-import { linesOf } from "../../registry/json.ts";
 import {
 	type CheckedLayer,
 	type EditedFile,
@@ -23,6 +22,7 @@ import {
 	type PathChange,
 	readLimited,
 } from "../../store/git/commands/tree.ts";
+import { linesOf } from "./lines.ts";
 
 interface Merge {
 	/** In git's order. If it cannot be merged: what the head changes since its merge base. */

@@ -2,9 +2,8 @@ import { structuredPatch } from "diff";
 import pMap from "p-map";
 import type { Configuration } from "../../api/service/settings.ts";
 import { draftAddress } from "../../registry/draft.ts";
-import { linesOf } from "../../registry/json.ts";
 import type { CheckedLayer } from "../../registry/judge.ts";
-import { groupByOwners, parseOwners } from "../../registry/owners.ts";
+import { parseOwners } from "../../registry/owners.ts";
 import { type LangEntry, type Registration, serviceTypeOf } from "../../registry/registration.ts";
 import { type Lang, langs, layerPath } from "../../registry/smallkey.ts";
 import { type FragmentSettings, layerFacts } from "../../registry/targets/facts.ts";
@@ -14,6 +13,8 @@ import { checkLayer } from "../harvest/check-layer.ts";
 import type { Finding } from "../harvest/finding.ts";
 import { createClients } from "../harvest/wms/read-capabilities.ts";
 import { type ChangedLayer, type Located, readChanges } from "./layer-changes.ts";
+import { linesOf } from "./lines.ts";
+import { groupByOwners } from "./owners.ts";
 
 interface ReviewOptions {
 	repository: string;

@@ -2,10 +2,8 @@
 import { statfs } from "node:fs/promises";
 import type { RunningService, Started } from "../../api/service/extensions.ts";
 import { gitInTime, historyMs, isoTime } from "../../api/service/layer-status.ts";
-import { findRepository, readHealth, readReviews, servedRef } from "../../api/service/repository.ts";
 import { readConfiguration, withoutStore } from "../../api/service/settings.ts";
 import { collectSource, resolveCommit } from "../../publish/collect.ts";
-import { isDescribed } from "../../registry/description.ts";
 import { parseHealth } from "../../registry/health.ts";
 import { judgeChange, namesOf, problemLine } from "../../registry/judge.ts";
 import type { LayerStatus } from "../../registry/schemas/answers.ts";
@@ -13,7 +11,10 @@ import { layerPath } from "../../registry/smallkey.ts";
 import { counted, plain } from "../../registry/untrusted-text.ts";
 import { createRun } from "../../scripts/terminal/command-line.ts";
 import { gitText } from "../../store/git/commands/run.ts";
+import { isDescribed } from "../harvest/description.ts";
+import { findRepository, readHealth, servedRef } from "../harvest/repository.ts";
 import { isStale, staleText } from "./decide.ts";
+import { readReviews } from "./waiting.ts";
 
 async function overviewLines(repository: string): Promise<string[]> {
 	const commit = await resolveCommit(repository, servedRef);

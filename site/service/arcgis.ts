@@ -1,7 +1,5 @@
-import { serviceNameIn, withoutForm } from "../../registry/addresses.ts";
+import { withoutForm } from "../../registry/addresses.ts";
 import { type Cause, causeOf } from "../../registry/health.ts";
-import type { ServiceType } from "../../registry/registration.ts";
-import { groupBy } from "../../registry/untrusted-text.ts";
 import { isObject, listOf, numberOf, objectOf, parseAnswer, quote, textOf, wordOf } from "./decode.ts";
 
 export type Document = Record<string, unknown>;
@@ -55,11 +53,11 @@ function wordsOf({ message, details, messages }: Document): string {
 	return texts.map((text) => textOf(text).trim()).find((text) => text !== "") ?? "";
 }
 
-function isImageServer({ pixelType, serviceDataType, bandCount }: Document): boolean {
+export function isImageServer({ pixelType, serviceDataType, bandCount }: Document): boolean {
 	return textOf(pixelType) !== "" || textOf(serviceDataType) !== "" || numberOf(bandCount) !== null;
 }
 
-function isVectorTiles({ defaultStyles, resourceInfo }: Document): boolean {
+export function isVectorTiles({ defaultStyles, resourceInfo }: Document): boolean {
 	return defaultStyles !== undefined || objectOf(resourceInfo).styleVersion !== undefined;
 }
 
@@ -77,22 +75,11 @@ export function layerProblem(document: Document): Cause | null {
 	return Array.isArray(fields) || isObject(drawingInfo) ? null : causeOf("unlike", "ArcGIS");
 }
 
-export function serviceProblem(document: Document, type: ServiceType): Cause | null {
-	if (isVectorTiles(document)) return causeOf("other-kind", "VectorTileServer");
-	if (type === "esriTile") return isObject(document.tileInfo) ? null : causeOf("no-tiles");
-	if (type === "esriImage") return isImageServer(document) ? null : causeOf("unlike", "ImageServer");
-	if (isImageServer(document)) return causeOf("other-kind", "ImageServer");
-	// Only some servers say the type of a service.
-	if (!/^(?:(?:Map|Feature)Server)?$/.test(textOf(document.type)) || !Array.isArray(document.layers))
-		return causeOf("no-service");
-	return leavesOf(document).length > 0 ? null : causeOf("no-layers");
-}
-
-function isId(value: unknown): value is number {
+export function isId(value: unknown): value is number {
 	return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
-function innerIds({ subLayerIds, subLayers }: Document): number[] {
+export function innerIds({ subLayerIds, subLayers }: Document): number[] {
 	const objects = listOf(subLayers).filter(isObject);
 	return [...listOf(subLayerIds), ...objects.map((layer) => layer.id)].filter(isId);
 }
@@ -101,45 +88,8 @@ export function isGroup(layer: Document): boolean {
 	return textOf(layer.type) === "Group Layer" || innerIds(layer).length > 0;
 }
 
-/** In the service's order, with the layers of each group in its place, as viewers expand it. */
-export function leavesOf(document: Document): number[] {
-	const layers = listOf(document.layers).filter(isObject);
-	const byId = new Map(layers.map((layer) => [layer.id, layer]));
-	const byParent = groupBy(layers, (layer) => layer.parentLayerId);
-	const reached = new Set<number>();
-	const leaves: number[] = [];
-	// A stack: the last is read next.
-	const pending = layers.filter(({ parentLayerId }) => !byId.has(parentLayerId)).reverse();
-	while (pending.length > 0) {
-		const layer = pending.pop() as Document;
-		const { id } = layer;
-		if (!isId(id) || reached.has(id)) continue;
-		reached.add(id);
-		const inner = innerIds(layer).map((innerId) => byId.get(innerId) ?? { id: innerId });
-		const children = inner.length > 0 ? inner : (byParent.get(id) ?? []);
-		for (const child of children.toReversed()) pending.push(child);
-		if (children.length === 0 && !isGroup(layer)) leaves.push(id);
-	}
-	return leaves;
-}
-
-const defaultMapNames = new Set(["", "layers", "map"]);
-
-export function serviceTitle({ documentInfo, mapName }: Document, address: string): string {
-	const title = textOf(objectOf(documentInfo).Title).trim();
-	if (title !== "") return title;
-	const name = textOf(mapName).trim();
-	return defaultMapNames.has(name.toLowerCase()) ? serviceNameIn(address) : name;
-}
-
 export function featureLayersOf(document: Document): Document[] | null {
 	if (!Array.isArray(document.layers)) return null;
 	const layers = document.layers.filter(isObject);
 	return layers.filter((layer) => ["", "Feature Layer"].includes(textOf(layer.type)) && !isGroup(layer));
-}
-
-export function lacksReference({ extent }: Document): boolean {
-	if (numberOf(objectOf(extent).xmin) === null) return false;
-	const { latestWkid, wkid, wkt, wkt2 } = objectOf(objectOf(extent).spatialReference);
-	return ![latestWkid, wkid].some(numberOf) && ![wkt, wkt2].some(textOf);
 }

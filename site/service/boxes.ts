@@ -1,53 +1,6 @@
 import { extend } from "ol/extent.js";
-import type { Extent } from "../../registry/generic.ts";
-import { type Document, lacksReference } from "./arcgis.ts";
-import { numberOf, objectOf } from "./decode.ts";
-import { type Area, areaOf, type Bounds, boundsOf, onMap, projectionOf } from "./projections.ts";
-import references from "./references.json" with { type: "json" };
+import { areaOf, type Bounds, boundsOf, projectionOf } from "./projections.ts";
 import type { XmlElement } from "./xml.ts";
-
-/** Well-known id → its definition for proj4: the spatial references of Canada beyond those of maps (EPSG, Esri). */
-const definitions = new Map(
-	Object.entries(references).flatMap(([definition, wkids]) =>
-		wkids.map((wkid) => [wkid, definition] as const),
-	),
-);
-
-const maxTextLength = 5_000;
-
-/** Well-known text with coordinates on the earth. */
-const wellKnownText = /^\s*(?:PROJCS|GEOGCS|PROJCRS|PROJECTEDCRS|GEOGCRS|GEODCRS|GEODETICCRS)\s*\[/i;
-
-function definitionOf(reference: unknown): string | null {
-	const { latestWkid, wkid, wkt, wkt2 } = objectOf(reference);
-	// `latestWkid` is EPSG's id if `wkid` is Esri's older one.
-	for (const id of [latestWkid, wkid].map((value) => numberOf(value) ?? 0)) {
-		const definition = projectionOf(id) ?? definitions.get(id);
-		if (definition) return definition;
-	}
-	const text = [wkt, wkt2].find((value) => typeof value === "string" && wellKnownText.test(value));
-	return typeof text === "string" && text.length <= maxTextLength ? text : null;
-}
-
-/**
- * An extent without a spatial reference is in the service's, else in that of the layer's source. Null if it is unusable.
- * @param service spatial reference of the service's document
- */
-export function readArea(layer: Document, service: unknown = null): Area | null {
-	const extent = objectOf(layer.extent);
-	const sides = ["xmin", "ymin", "xmax", "ymax"].map((name) => numberOf(extent[name]) ?? Number.NaN);
-	const [xmin, ymin, xmax, ymax] = sides as Sides;
-	if (!(xmin <= xmax && ymin <= ymax)) return null;
-	const definition = lacksReference(layer)
-		? (definitionOf(service) ?? definitionOf(layer.sourceSpatialReference))
-		: definitionOf(extent.spatialReference);
-	return definition === null ? null : { box: { xmin, ymin, xmax, ymax }, definition };
-}
-
-export function projectExtent(extent: unknown, mapWkid: number): Extent | null {
-	const area = readArea({ extent });
-	return area && onMap(area, mapWkid);
-}
 
 /** The sides are in the order of the document. */
 export interface ReferencedBox {
@@ -55,7 +8,7 @@ export interface ReferencedBox {
 	sides: Sides;
 }
 
-type Sides = [number, number, number, number];
+export type Sides = [number, number, number, number];
 
 /** Degrees beyond the earth that are cut: services round, or add a margin. */
 const maxBeyond = 1;

@@ -25,6 +25,7 @@ export interface Dimension {
 
 /** Shared: a document can have tens of thousands of layers. */
 const noText: Texts = { any: "" };
+
 const none: readonly never[] = [];
 
 export class CapabilitiesLayer {
@@ -118,11 +119,6 @@ export function textFor(texts: Texts, lang: Lang): string {
 	return texts[lang] ?? texts.any;
 }
 
-export function keywordsFor({ keywords }: CapabilitiesLayer, lang: Lang): string[] {
-	const matching = keywords.filter(([of]) => of === "" || of === lang);
-	return (matching.length > 0 ? matching : keywords).map(([, text]) => text);
-}
-
 export function ownBox(
 	{ box, referenced }: Pick<CapabilitiesLayer, "box" | "referenced">,
 	isOlder: boolean,
@@ -137,22 +133,6 @@ export function boxOf(layer: CapabilitiesLayer, { isOlder }: Pick<Capabilities, 
 	let bounds = ownBox(layer, isOlder) ?? layer.inner;
 	for (const parent of lineOf(layer)) bounds ??= ownBox(parent, isOlder);
 	return bounds;
-}
-
-/** Of the layer, else of the nearest parent with some (06-042, table 6). */
-export function scalesOf(layer: CapabilitiesLayer): Scales | null {
-	for (const { scales } of lineOf(layer)) {
-		if (!scales) continue;
-		const { smallest, largest } = scales;
-		// Some services name the two bounds the wrong way round, which would hide the layer at every scale.
-		return smallest > 0 && smallest < largest ? { ...scales, smallest: largest, largest: smallest } : scales;
-	}
-	return null;
-}
-
-/** Of the layer's and its parents' styles (06-042, table 6). */
-export function legendFormatsOf(layer: CapabilitiesLayer): string[] {
-	return [...new Set([...lineOf(layer)].flatMap(({ ownLegendFormats }) => ownLegendFormats))];
 }
 
 const unreadable = "\ufffd";

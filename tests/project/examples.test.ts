@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import * as assert from "uvu/assert";
+import { isDescribed } from "../../extensions/harvest/description.ts";
 import { collectFolder } from "../../publish/collect.ts";
-import { isDescribed } from "../../registry/description.ts";
 import { judgeChange, namesOf } from "../../registry/judge.ts";
 import { langs } from "../../registry/smallkey.ts";
 import { describedFor } from "../../site/data/entry.ts";

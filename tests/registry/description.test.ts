@@ -1,11 +1,6 @@
 import * as assert from "uvu/assert";
-import {
-	type Description,
-	descriptionText,
-	isImage,
-	parseDescription,
-	plainKeywords,
-} from "../../registry/description.ts";
+import { descriptionText, isImage } from "../../extensions/harvest/description.ts";
+import { type Description, parseDescription, plainKeywords } from "../../registry/description.ts";
 import { test } from "../helpers/suite.ts";
 
 const dot = "data:image/png;base64,QUJD";

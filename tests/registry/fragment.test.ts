@@ -1,11 +1,11 @@
 import * as assert from "uvu/assert";
+import { projectExtent } from "../../extensions/harvest/arcgis/area.ts";
 import { type Description, parseDescription } from "../../registry/description.ts";
 import { mapWkids } from "../../registry/generic.ts";
 import type { Registration } from "../../registry/registration.ts";
 import type { Lang } from "../../registry/smallkey.ts";
 import { layerFacts } from "../../registry/targets/facts.ts";
 import { renderAt, targetNames } from "../../registry/targets/table.ts";
-import { projectExtent } from "../../site/service/boxes.ts";
 import { test } from "../helpers/suite.ts";
 import { assertAcceptedAt } from "../viewer/accepted.ts";
 import { featureAt, nodeOf } from "../viewer/viewer.ts";

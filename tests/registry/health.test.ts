@@ -1,19 +1,14 @@
 import * as assert from "uvu/assert";
-import { isBlockedOn } from "../../registry/addresses.ts";
 import {
 	type CheckResult,
-	causeIn,
-	causeOf,
-	causes,
 	checkResult,
-	type Health,
 	healthText,
 	markRepairs,
-	parseHealth,
-	type SickState,
 	updateHealth,
 	weekOf,
-} from "../../registry/health.ts";
+} from "../../extensions/harvest/health.ts";
+import { isBlockedOn } from "../../registry/addresses.ts";
+import { causeIn, causeOf, causes, type Health, parseHealth, type SickState } from "../../registry/health.ts";
 import { test } from "../helpers/suite.ts";
 
 test("weeks are those of ISO 8601, in UTC", () => {

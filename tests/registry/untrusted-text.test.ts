@@ -1,5 +1,6 @@
 import * as assert from "uvu/assert";
-import { code, fenced, visible } from "../../registry/untrusted-text.ts";
+import { fenced } from "../../extensions/review/markdown.ts";
+import { code, visible } from "../../registry/untrusted-text.ts";
 import { test } from "../helpers/suite.ts";
 
 test("every character but ASCII letters and digits becomes a character reference", () => {

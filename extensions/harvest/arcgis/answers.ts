@@ -1,18 +1,11 @@
 import { causeOf } from "../../../registry/health.ts";
 import type { ServiceType } from "../../../registry/registration.ts";
 import { maxTitle } from "../../../registry/schemas/description.ts";
-import {
-	type Document,
-	documentAddress,
-	layerProblem,
-	leavesOf,
-	readDocument,
-	serviceProblem,
-	serviceTitle,
-} from "../../../site/service/arcgis.ts";
+import { type Document, documentAddress, layerProblem, readDocument } from "../../../site/service/arcgis.ts";
 import { isObject, listOf, objectOf, parseAnswer, textOf } from "../../../site/service/decode.ts";
 import { type Ask, Trouble } from "../ask.ts";
 import { checkEntries, type Described, type Service } from "../finding.ts";
+import { leavesOf, serviceProblem, serviceTitle } from "./service.ts";
 
 export function objectsIn(list: unknown): Document[] {
 	return listOf(list).filter(isObject);

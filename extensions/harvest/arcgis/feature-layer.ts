@@ -2,18 +2,13 @@ import type { FeatureDescription, Field } from "../../../registry/description.ts
 import { type Cause, causeOf } from "../../../registry/health.ts";
 import { maxAbstract } from "../../../registry/schemas/description.ts";
 import { plainText } from "../../../registry/untrusted-text.ts";
-import {
-	type Document,
-	documentAddress,
-	lacksReference,
-	readDocument,
-} from "../../../site/service/arcgis.ts";
-import { readArea } from "../../../site/service/boxes.ts";
+import { type Document, documentAddress, readDocument } from "../../../site/service/arcgis.ts";
 import { numberOf, objectOf, quote, textOf } from "../../../site/service/decode.ts";
 import { boundsOf, onMap } from "../../../site/service/projections.ts";
 import { type Ask, Trouble } from "../ask.ts";
 import { type Described, orTrouble } from "../finding.ts";
 import { askDocument, askLayer, objectsIn } from "./answers.ts";
+import { lacksReference, readArea } from "./area.ts";
 import { countClasses, readRenderer } from "./renderer.ts";
 import { readLegend } from "./symbol.ts";
 

@@ -1,7 +1,7 @@
-import { isImage } from "../../../registry/description.ts";
 import { groupBy } from "../../../registry/untrusted-text.ts";
 import type { Document } from "../../../site/service/arcgis.ts";
 import { listOf, numberOf, objectOf, textOf, wordOf } from "../../../site/service/decode.ts";
+import { isImage } from "../description.ts";
 import { objectsIn } from "./answers.ts";
 
 /** `image`: a data URI; null if the service's image is not usable. */

@@ -1,5 +1,5 @@
 import { parseStored } from "../../../api/register.ts";
-import { type Description, descriptionText, parseDescription } from "../../../registry/description.ts";
+import { type Description, parseDescription } from "../../../registry/description.ts";
 import { harvestedLangs, type Registration } from "../../../registry/registration.ts";
 import { descriptionPath, type Lang, langs } from "../../../registry/smallkey.ts";
 import { textsOf } from "../../../registry/texts.ts";
@@ -11,6 +11,7 @@ import {
 	type Store,
 	serviceAuthor,
 } from "../../../store/store.ts";
+import { descriptionText } from "../description.ts";
 import { type Harvested, mergeDescription } from "../finding.ts";
 
 export function descriptionOf({ description }: Layer): Description | null {

@@ -2,19 +2,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import pLimit from "p-limit";
 import { sign } from "../../../api/senders.ts";
 import { createFetch } from "../../../api/service/net/fetch.ts";
-import {
-	type CheckResult,
-	type Health,
-	healthPath,
-	healthText,
-	parseHealth,
-	type Sickness,
-	updateHealth,
-	weekOf,
-} from "../../../registry/health.ts";
+import { type Health, healthPath, parseHealth, type Sickness } from "../../../registry/health.ts";
 import type { WaitingRepair } from "../../../registry/schemas/answers.ts";
 import { textsOf } from "../../../registry/texts.ts";
 import { isRefusal, type Log, type Meta, type Store } from "../../../store/store.ts";
+import { type CheckResult, healthText, updateHealth, weekOf } from "../health.ts";
 import { serviceMeta } from "./commit.ts";
 import { createGroups, type Schedule } from "./schedule.ts";
 

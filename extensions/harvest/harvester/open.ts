@@ -1,12 +1,12 @@
 import type { LayerPart, RunningService, Started } from "../../../api/service/extensions.ts";
 import { isoTime } from "../../../api/service/layer-status.ts";
-import { readHealth } from "../../../api/service/repository.ts";
 import { eachInSlices } from "../../../publish/file-writer.ts";
-import { isDescribed } from "../../../registry/description.ts";
 import { parseHealth, type Sickness } from "../../../registry/health.ts";
 import type { LayerStatus } from "../../../registry/schemas/answers.ts";
 import type { Lang } from "../../../registry/smallkey.ts";
 import type { Layer } from "../../../store/store.ts";
+import { isDescribed } from "../description.ts";
+import { readHealth } from "../repository.ts";
 import { childEnvironment, type HarvestSettings } from "../settings.ts";
 import { descriptionOf, harvestedOf } from "./commit.ts";
 import { Harvester } from "./harvester.ts";

@@ -3,10 +3,8 @@ import { type Cause, causeOf } from "../../../registry/health.ts";
 import type { Capabilities, CapabilitiesLayer } from "../../../site/service/capabilities.ts";
 import { exceptionIn } from "../../../site/service/read-capabilities.ts";
 import {
-	isSameService,
 	type PictureFacts,
 	type PictureRequest,
-	pictureAddress,
 	pictureFactsOf,
 	pictureRequest,
 	referencesFor,
@@ -14,6 +12,7 @@ import {
 import { type Ask, Trouble } from "../ask.ts";
 import { quote } from "../finding.ts";
 import { placesIn } from "./places.ts";
+import { isSameService, pictureAddress } from "./requests.ts";
 
 export const pictureSide = 64;
 

@@ -5,10 +5,11 @@ import {
 	type Capabilities,
 	type CapabilitiesLayer,
 	type Scales,
-	scalesOf,
 } from "../../../site/service/capabilities.ts";
 import { areaOf, type Bounds, onMap } from "../../../site/service/projections.ts";
-import { type PictureFacts, scaleOfBox, sideAtScale } from "../../../site/service/requests.ts";
+import type { PictureFacts } from "../../../site/service/requests.ts";
+import { scalesOf } from "./layers.ts";
+import { scaleOfBox, sideAtScale } from "./requests.ts";
 
 /** Where the service does not say where the layer is. */
 const canada: Bounds = [-141, 41, -52, 84];

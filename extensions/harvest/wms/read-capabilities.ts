@@ -11,18 +11,18 @@ import {
 	type Capabilities,
 	type CapabilitiesLayer,
 	findLayer,
-	keywordsFor,
 	listedNames,
 	type OgcService,
-	scalesOf,
 	textFor,
 } from "../../../site/service/capabilities.ts";
 import type { Parts } from "../../../site/service/decode.ts";
 import { type Bounds, degreesOf } from "../../../site/service/projections.ts";
 import { NotCapabilities, readCapabilities } from "../../../site/service/read-capabilities.ts";
-import { capabilitiesAddress, restfulAddress } from "../../../site/service/requests.ts";
+import { capabilitiesAddress } from "../../../site/service/requests.ts";
 import { type Ask, Trouble } from "../ask.ts";
 import { checkEntries, type Described, orNull, orTrouble, quote } from "../finding.ts";
+import { keywordsFor, scalesOf } from "./layers.ts";
+import { restfulAddress } from "./requests.ts";
 
 /**
  * @param layers names of those that are needed: of a large document, little is kept of others

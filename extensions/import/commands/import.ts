@@ -3,7 +3,7 @@ import { putEdits } from "../../../api/register.ts";
 import { openStore } from "../../../api/service/data-dir.ts";
 import { changeSenders, sendersPath } from "../../../api/service/senders-file.ts";
 import { type Configuration, readConfiguration } from "../../../api/service/settings.ts";
-import { type Description, descriptionText, parseDescription } from "../../../registry/description.ts";
+import { type Description, parseDescription } from "../../../registry/description.ts";
 import type { Registration } from "../../../registry/registration.ts";
 import { isSenderId } from "../../../registry/sender.ts";
 import { descriptionPath, langs } from "../../../registry/smallkey.ts";
@@ -14,6 +14,7 @@ import { createRun } from "../../../scripts/terminal/command-line.ts";
 import { objectOf } from "../../../site/service/decode.ts";
 import { readTextIfThere } from "../../../store/files/files.ts";
 import { isRefusal, type Reader } from "../../../store/store.ts";
+import { descriptionText } from "../../harvest/description.ts";
 import { type Moved, moveDocument } from "../document.ts";
 import { keyOf, readDump, textOf } from "../dump.ts";
 

@@ -1,16 +1,17 @@
 // npx fragment-publisher repair
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { findRepository, readHealth, servedRef } from "../../../api/service/repository.ts";
 import { readConfiguration, withoutStore } from "../../../api/service/settings.ts";
 import { resolveCommit } from "../../../publish/collect.ts";
-import { healthPath, healthText, markRepairs, parseHealth, weekOf } from "../../../registry/health.ts";
+import { healthPath, parseHealth } from "../../../registry/health.ts";
 import { counted, plain } from "../../../registry/untrusted-text.ts";
 import { createRun } from "../../../scripts/terminal/command-line.ts";
 import { readTextIfThere, replaceFile } from "../../../store/files/files.ts";
 import { gitText, runGit } from "../../../store/git/commands/run.ts";
 import { clientsWith } from "../../harvest/ask.ts";
 import { readLayers } from "../../harvest/harvester/layers.ts";
+import { healthText, markRepairs, weekOf } from "../../harvest/health.ts";
+import { findRepository, readHealth, servedRef } from "../../harvest/repository.ts";
 import { readHarvest } from "../../harvest/settings.ts";
 import { messageOf, type OpenRepair, readOpen } from "../proposal-branches.ts";
 import { runRepair } from "../run.ts";

@@ -1,14 +1,6 @@
-import {
-	type Account,
-	accountOf,
-	groupByOwners,
-	hasNoId,
-	isTeam,
-	type OwnedPaths,
-	type Owners,
-	ownersPath,
-} from "../../../registry/owners.ts";
+import { hasNoId, type Owners, ownersPath } from "../../../registry/owners.ts";
 import { code, firstOf } from "../../../registry/untrusted-text.ts";
+import { type Account, accountOf, groupByOwners, isTeam, type OwnedPaths } from "../owners.ts";
 import type { PullState } from "./pull-state.ts";
 
 const maxGroups = 50;

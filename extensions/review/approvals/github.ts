@@ -1,6 +1,7 @@
-import { allOwners, isTeam, type Owners, ownersPath } from "../../../registry/owners.ts";
+import { type Owners, ownersPath } from "../../../registry/owners.ts";
 import { code } from "../../../registry/untrusted-text.ts";
 import { subjectOf } from "../../../store/git/commands/commits.ts";
+import { allOwners, isTeam } from "../owners.ts";
 import {
 	accountsOf,
 	describeUnknown,

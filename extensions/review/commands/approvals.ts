@@ -3,7 +3,6 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Environment } from "../../../api/configuration.ts";
 import { connectToGithub, fetchFromGithub } from "../../../api/service/github.ts";
-import { readAt } from "../../../api/service/repository.ts";
 import { readConfiguration } from "../../../api/service/settings.ts";
 import { ownersPath, parseOwners } from "../../../registry/owners.ts";
 import { plain } from "../../../registry/untrusted-text.ts";
@@ -11,6 +10,7 @@ import { createRun, exitCodes, needed } from "../../../scripts/terminal/command-
 import { readTextIfThere } from "../../../store/files/files.ts";
 import { gitText, runGit } from "../../../store/git/commands/run.ts";
 import type { Github } from "../../../store/github/client.ts";
+import { readAt } from "../../harvest/repository.ts";
 import type { Teams } from "../approvals/approvals.ts";
 import { checkBranch, judgePull } from "../approvals/github.ts";
 import { openPulls, type PullRef, partOf, readComments, setCheckRun } from "../approvals/pull-state.ts";

@@ -1,5 +1,5 @@
 // npx fragment-publisher audit: who changed the layers of a repository, from git alone
-import { findRepository, readReviews, servedRef } from "../../../api/service/repository.ts";
+
 import { parseSpan, readConfiguration, withoutStore } from "../../../api/service/settings.ts";
 import { descriptionPath, layerPath, parseSmallkey, smallkeyRule } from "../../../registry/smallkey.ts";
 import { counted, firstOf, plain } from "../../../registry/untrusted-text.ts";
@@ -13,8 +13,10 @@ import {
 	readLog,
 	trailersOf,
 } from "../../../store/git/commands/commits.ts";
+import { findRepository, servedRef } from "../../harvest/repository.ts";
 import { judgeProvenance, type Provenance } from "../provenance.ts";
 import { indented } from "../status.ts";
+import { readReviews } from "../waiting.ts";
 
 /** A commit, or a declined review. A user who may push can write anything into its texts. */
 interface Entry extends Provenance {

@@ -1,13 +1,13 @@
 // npx fragment-publisher review: shows what a change does and what is wrong with it; manages the reviews on this machine
 import { writeFile } from "node:fs/promises";
 import { type Environment, type Io, WrongError } from "../../../api/configuration.ts";
-import { findRepository, findWaiting, servedRef } from "../../../api/service/repository.ts";
 import { readConfiguration, withoutStore } from "../../../api/service/settings.ts";
 import { resolveCommit } from "../../../publish/collect.ts";
 import { plain } from "../../../registry/untrusted-text.ts";
 import { createRun, exitCodes, needed } from "../../../scripts/terminal/command-line.ts";
 import { gitText } from "../../../store/git/commands/run.ts";
 import { repairBranch } from "../../../store/store.ts";
+import { findRepository, servedRef } from "../../harvest/repository.ts";
 import { changeLines, linksInto, type Report, remarkLines, renderComment, summaryLine } from "../comment.ts";
 import {
 	acceptReview,
@@ -22,6 +22,7 @@ import {
 import { conflictObstacle } from "../layer-changes.ts";
 import { type CheckServices, createCheckServices, isWrong, review } from "../review.ts";
 import { reviewLines } from "../status.ts";
+import { findWaiting } from "../waiting.ts";
 import { proposalLines } from "./audit.ts";
 
 const help = `

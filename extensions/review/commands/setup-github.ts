@@ -4,11 +4,12 @@ import { fileURLToPath } from "node:url";
 import { isDeepStrictEqual } from "node:util";
 import { connectToGithub } from "../../../api/service/github.ts";
 import { readConfiguration } from "../../../api/service/settings.ts";
-import { accountOf, allOwners, ownersPath, parseOwners } from "../../../registry/owners.ts";
+import { ownersPath, parseOwners } from "../../../registry/owners.ts";
 import { plain } from "../../../registry/untrusted-text.ts";
 import { createRun, exitCodes } from "../../../scripts/terminal/command-line.ts";
 import { readIfThere, readTextIfThere } from "../../../store/files/files.ts";
 import { orNull } from "../../../store/github/client.ts";
+import { accountOf, allOwners } from "../owners.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: the members are GitHub's, and each check compares those it names
 type Json = any;

@@ -1,16 +1,15 @@
 import * as assert from "uvu/assert";
+import { projectExtent } from "../../../extensions/harvest/arcgis/area.ts";
 import { genericImageOf, symbolImage } from "../../../extensions/harvest/arcgis/symbol.ts";
+import { descriptionText, isDescribed } from "../../../extensions/harvest/description.ts";
 import {
 	type Drawing,
-	descriptionText,
 	type FeatureDescription,
-	isDescribed,
 	parseDescription,
 	type Renderer,
 } from "../../../registry/description.ts";
 import { layerFacts } from "../../../registry/targets/facts.ts";
 import { renderAt } from "../../../registry/targets/table.ts";
-import { projectExtent } from "../../../site/service/boxes.ts";
 import { test } from "../../helpers/suite.ts";
 import { assertAccepted, featureAt, nodeOf, renderV09 } from "../../viewer/viewer.ts";
 import {

@@ -1,10 +1,11 @@
 import * as assert from "uvu/assert";
 import { checkLiteral, FetchFailure } from "../../../api/service/net/failure.ts";
 import { createAsk } from "../../../extensions/harvest/ask.ts";
+import { descriptionText } from "../../../extensions/harvest/description.ts";
 import { mergeDescription } from "../../../extensions/harvest/finding.ts";
 import { harvestLayer } from "../../../extensions/harvest/layer.ts";
 import { type Clients, createClients } from "../../../extensions/harvest/wms/read-capabilities.ts";
-import { descriptionText, parseDescription } from "../../../registry/description.ts";
+import { parseDescription } from "../../../registry/description.ts";
 import { causeOf } from "../../../registry/health.ts";
 import type { LangNode, Registration, Registration2 } from "../../../registry/registration.ts";
 

@@ -1,9 +1,9 @@
 import * as assert from "uvu/assert";
-import { findWaiting } from "../../../api/service/repository.ts";
 import { declinedEvidence } from "../../../extensions/repair/proposal-branches.ts";
 import { limitRequests, type RepairRun, runRepair } from "../../../extensions/repair/run.ts";
 import { readRepair } from "../../../extensions/repair/start.ts";
 import { declineReview } from "../../../extensions/review/decide.ts";
+import { findWaiting } from "../../../extensions/review/waiting.ts";
 import { parseHealth } from "../../../registry/health.ts";
 import type { CheckedLayer } from "../../../registry/judge.ts";
 import { canonicalText, type Registration } from "../../../registry/registration.ts";

@@ -1,10 +1,11 @@
 import { createAsk } from "../../../extensions/harvest/ask.ts";
+import { descriptionText } from "../../../extensions/harvest/description.ts";
 import { mergeDescription } from "../../../extensions/harvest/finding.ts";
 import { harvestLayer } from "../../../extensions/harvest/layer.ts";
 import { createClients } from "../../../extensions/harvest/wms/read-capabilities.ts";
 import type { SearchClients } from "../../../extensions/repair/candidates.ts";
 import { type CreateClients, limitRequests } from "../../../extensions/repair/run.ts";
-import { type Description, descriptionText } from "../../../registry/description.ts";
+import type { Description } from "../../../registry/description.ts";
 import type { CheckedLayer } from "../../../registry/judge.ts";
 import { canonicalText, type Registration } from "../../../registry/registration.ts";
 import { descriptionPath, layerPath } from "../../../registry/smallkey.ts";

@@ -1,5 +1,5 @@
 import * as assert from "uvu/assert";
-import { weekOf } from "../../../registry/health.ts";
+import { weekOf } from "../../../extensions/harvest/health.ts";
 import { exits, runScript } from "../../helpers/process.ts";
 import {
 	type Answering,

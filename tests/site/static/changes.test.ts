@@ -1,5 +1,6 @@
 import * as assert from "uvu/assert";
-import { causeOf, checkResult } from "../../../registry/health.ts";
+import { checkResult } from "../../../extensions/harvest/health.ts";
+import { causeOf } from "../../../registry/health.ts";
 import type { Entry, RecentChange } from "../../../site/data/entries.ts";
 import { slugOf } from "../../../site/search/select.ts";
 import { renderListPage } from "../../../site/static/list-pages.ts";

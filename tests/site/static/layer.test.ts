@@ -1,6 +1,7 @@
 import { SaxesParser } from "saxes";
 import * as assert from "uvu/assert";
-import { causeOf, checkResult } from "../../../registry/health.ts";
+import { checkResult } from "../../../extensions/harvest/health.ts";
+import { causeOf } from "../../../registry/health.ts";
 import type { Entry } from "../../../site/data/entries.ts";
 import { pageHeaders } from "../../../site/http/pages.ts";
 import { layerEmbedHtml, layerHtml } from "../../../site/static/layer-page.ts";

@@ -5,7 +5,8 @@ import {
 	createNotifier,
 	type Notice,
 } from "../../../../extensions/harvest/harvester/health-checks.ts";
-import { causeOf, checkResult, healthPath, type SickState, weekOf } from "../../../../registry/health.ts";
+import { checkResult, weekOf } from "../../../../extensions/harvest/health.ts";
+import { causeOf, healthPath, type SickState } from "../../../../registry/health.ts";
 import { Handlers, wms } from "../../../helpers/handlers.ts";
 import { test } from "../../../helpers/suite.ts";
 import { eventually } from "../../../helpers/wait.ts";

@@ -1,0 +1,55 @@
+import type { Extent } from "../../../registry/generic.ts";
+import type { Document } from "../../../site/service/arcgis.ts";
+import type { Sides } from "../../../site/service/boxes.ts";
+import { numberOf, objectOf, textOf } from "../../../site/service/decode.ts";
+import { type Area, onMap, projectionOf } from "../../../site/service/projections.ts";
+import references from "./references.json" with { type: "json" };
+
+/** Well-known id → its definition for proj4: the spatial references of Canada beyond those of maps (EPSG, Esri). */
+const definitions = new Map(
+	Object.entries(references).flatMap(([definition, wkids]) =>
+		wkids.map((wkid) => [wkid, definition] as const),
+	),
+);
+
+const maxTextLength = 5_000;
+
+/** Well-known text with coordinates on the earth. */
+const wellKnownText = /^\s*(?:PROJCS|GEOGCS|PROJCRS|PROJECTEDCRS|GEOGCRS|GEODCRS|GEODETICCRS)\s*\[/i;
+
+function definitionOf(reference: unknown): string | null {
+	const { latestWkid, wkid, wkt, wkt2 } = objectOf(reference);
+	// `latestWkid` is EPSG's id if `wkid` is Esri's older one.
+	for (const id of [latestWkid, wkid].map((value) => numberOf(value) ?? 0)) {
+		const definition = projectionOf(id) ?? definitions.get(id);
+		if (definition) return definition;
+	}
+	const text = [wkt, wkt2].find((value) => typeof value === "string" && wellKnownText.test(value));
+	return typeof text === "string" && text.length <= maxTextLength ? text : null;
+}
+
+/**
+ * An extent without a spatial reference is in the service's, else in that of the layer's source. Null if it is unusable.
+ * @param service spatial reference of the service's document
+ */
+export function readArea(layer: Document, service: unknown = null): Area | null {
+	const extent = objectOf(layer.extent);
+	const sides = ["xmin", "ymin", "xmax", "ymax"].map((name) => numberOf(extent[name]) ?? Number.NaN);
+	const [xmin, ymin, xmax, ymax] = sides as Sides;
+	if (!(xmin <= xmax && ymin <= ymax)) return null;
+	const definition = lacksReference(layer)
+		? (definitionOf(service) ?? definitionOf(layer.sourceSpatialReference))
+		: definitionOf(extent.spatialReference);
+	return definition === null ? null : { box: { xmin, ymin, xmax, ymax }, definition };
+}
+
+export function projectExtent(extent: unknown, mapWkid: number): Extent | null {
+	const area = readArea({ extent });
+	return area && onMap(area, mapWkid);
+}
+
+export function lacksReference({ extent }: Document): boolean {
+	if (numberOf(objectOf(extent).xmin) === null) return false;
+	const { latestWkid, wkid, wkt, wkt2 } = objectOf(objectOf(extent).spatialReference);
+	return ![latestWkid, wkid].some(numberOf) && ![wkt, wkt2].some(textOf);
+}

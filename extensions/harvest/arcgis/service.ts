@@ -1,0 +1,55 @@
+import { serviceNameIn } from "../../../registry/addresses.ts";
+import { type Cause, causeOf } from "../../../registry/health.ts";
+import type { ServiceType } from "../../../registry/registration.ts";
+import { groupBy } from "../../../registry/untrusted-text.ts";
+import {
+	type Document,
+	innerIds,
+	isGroup,
+	isId,
+	isImageServer,
+	isVectorTiles,
+} from "../../../site/service/arcgis.ts";
+import { isObject, listOf, objectOf, textOf } from "../../../site/service/decode.ts";
+
+export function serviceProblem(document: Document, type: ServiceType): Cause | null {
+	if (isVectorTiles(document)) return causeOf("other-kind", "VectorTileServer");
+	if (type === "esriTile") return isObject(document.tileInfo) ? null : causeOf("no-tiles");
+	if (type === "esriImage") return isImageServer(document) ? null : causeOf("unlike", "ImageServer");
+	if (isImageServer(document)) return causeOf("other-kind", "ImageServer");
+	// Only some servers say the type of a service.
+	if (!/^(?:(?:Map|Feature)Server)?$/.test(textOf(document.type)) || !Array.isArray(document.layers))
+		return causeOf("no-service");
+	return leavesOf(document).length > 0 ? null : causeOf("no-layers");
+}
+
+/** In the service's order, with the layers of each group in its place, as viewers expand it. */
+export function leavesOf(document: Document): number[] {
+	const layers = listOf(document.layers).filter(isObject);
+	const byId = new Map(layers.map((layer) => [layer.id, layer]));
+	const byParent = groupBy(layers, (layer) => layer.parentLayerId);
+	const reached = new Set<number>();
+	const leaves: number[] = [];
+	// A stack: the last is read next.
+	const pending = layers.filter(({ parentLayerId }) => !byId.has(parentLayerId)).reverse();
+	while (pending.length > 0) {
+		const layer = pending.pop() as Document;
+		const { id } = layer;
+		if (!isId(id) || reached.has(id)) continue;
+		reached.add(id);
+		const inner = innerIds(layer).map((innerId) => byId.get(innerId) ?? { id: innerId });
+		const children = inner.length > 0 ? inner : (byParent.get(id) ?? []);
+		for (const child of children.toReversed()) pending.push(child);
+		if (children.length === 0 && !isGroup(layer)) leaves.push(id);
+	}
+	return leaves;
+}
+
+const defaultMapNames = new Set(["", "layers", "map"]);
+
+export function serviceTitle({ documentInfo, mapName }: Document, address: string): string {
+	const title = textOf(objectOf(documentInfo).Title).trim();
+	if (title !== "") return title;
+	const name = textOf(mapName).trim();
+	return defaultMapNames.has(name.toLowerCase()) ? serviceNameIn(address) : name;
+}

@@ -1,0 +1,33 @@
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { repositoryPath } from "../../api/service/data-dir.ts";
+import { healthPath } from "../../registry/health.ts";
+import { runGit } from "../../store/git/commands/run.ts";
+
+export const servedRef = "refs/heads/main";
+
+/**
+ * That of `DATA_DIR`; otherwise this checkout's. `name`: for messages.
+ * @throws {Error} if there is no repository with the branch main
+ */
+export async function findRepository(dataDir: string) {
+	const local = repositoryPath(resolve(dataDir));
+	const repository = existsSync(local)
+		? { path: local, name: `the repository of DATA_DIR, ${local}` }
+		: { path: resolve("."), name: "the repository of this checkout" };
+	await runGit(repository.path, ["rev-parse", "--verify", "--quiet", "--end-of-options", servedRef]).catch(
+		() => {
+			throw new Error(`${repository.name}: is no git repository with a branch main`);
+		},
+	);
+	return repository;
+}
+
+export async function readHealth(repository: string, commit = servedRef): Promise<string | null> {
+	return (await readAt(repository, commit, healthPath))?.toString("utf8") ?? null;
+}
+
+export async function readAt(repository: string, commit: string, path: string): Promise<Buffer | null> {
+	const entry = await runGit(repository, ["ls-tree", commit, "--", path]);
+	return entry.length === 0 ? null : runGit(repository, ["cat-file", "blob", `${commit}:${path}`]);
+}
