@@ -51,7 +51,7 @@ export class FileWriter {
 	#reason: string | null = null;
 	/** Before the next round. */
 	#pause: NodeJS.Timeout | "closing" | undefined;
-	working: Promise<void> | null = null;
+	working: Promise<unknown> | null = null;
 
 	constructor(
 		readonly folder: ReturnType<typeof openFolder>,
@@ -74,12 +74,7 @@ export class FileWriter {
 
 	async write(smallkeys: readonly string[], render: () => Promise<Rendered>): Promise<boolean> {
 		this.mark(smallkeys);
-		const failure = await this.#place(await render()).then(
-			() => null,
-			({ message }: Error) => message,
-		);
-		if (failure !== null) this.#pauseAfter(failure);
-		return failure === null;
+		return this.#place(await render()).then(() => true, this.#pauseAfter);
 	}
 
 	work(): void {
@@ -91,7 +86,7 @@ export class FileWriter {
 			return;
 		}
 		this.working = (this.#isListDue ? this.#list() : this.#writeSome())
-			.catch(({ message }: Error) => this.#pauseAfter(message))
+			.catch(this.#pauseAfter)
 			.finally(() => {
 				this.working = null;
 				this.work();
@@ -171,13 +166,14 @@ export class FileWriter {
 		if (failures.length > 0) throw failures[0];
 	}
 
-	#pauseAfter(failure: string): void {
+	readonly #pauseAfter = ({ message }: Error) => {
 		const { log, retryMs = defaultRetryMs } = this.options;
-		if (this.#reason === null) log.warn(`the rendered files cannot be written: ${failure}`);
-		this.#reason = failure;
+		if (this.#reason === null) log.warn(`the rendered files cannot be written: ${message}`);
+		this.#reason = message;
 		this.#pause ??= setTimeout(() => {
 			this.#pause = undefined;
 			this.work();
 		}, retryMs).unref();
-	}
+		return false;
+	};
 }

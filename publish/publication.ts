@@ -3,7 +3,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { middleRank } from "../registry/description.ts";
 import { type CheckedLayer, type FileProblem, problemLine } from "../registry/judge.ts";
-import type { Fragment, FragmentSettings, ReadFragment } from "../registry/targets/facts.ts";
+import type { Fragment, FragmentSettings } from "../registry/targets/facts.ts";
 import { type Problem, problemAt } from "../registry/texts.ts";
 import { tryJson } from "../registry/untrusted-text.ts";
 import { readTextIfThere, replaceFile } from "../store/files/files.ts";
@@ -47,19 +47,15 @@ interface PublicationOptions {
 export class Publication {
 	readonly files: FileWriter;
 	readonly #settings: Required<FragmentSettings>;
-	readonly #cache: ReturnType<typeof createFragmentCache>;
+	readonly cache: ReturnType<typeof createFragmentCache>;
 	#served: Served | null = null;
 
 	constructor(readonly options: PublicationOptions) {
 		this.#settings = fragmentSettings(options.settings);
 		const folder = openFolder(join(options.dataDir, "dist"), this.#settings.targets);
-		this.#cache = createFragmentCache(options.maxCacheBytes, folder.folders, this.has, this.#load);
+		this.cache = createFragmentCache(options.maxCacheBytes, folder.folders, this.has, this.#load);
 		const render = (smallkeys: readonly string[]) => this.#render(smallkeys);
-		this.files = new FileWriter(folder, { ...options, render, written: this.#cache.drop });
-	}
-
-	get file(): ReadFragment {
-		return this.#cache.file;
+		this.files = new FileWriter(folder, { ...options, render, written: this.cache.drop });
 	}
 
 	readonly has = (smallkey: string) => this.files.layers.has(smallkey) || this.files.isStale(smallkey);
@@ -123,7 +119,7 @@ export class Publication {
 		this.#served = { to, at };
 		if (isLarge) {
 			files.mark(smallkeys);
-			this.#cache.clear();
+			this.cache.clear();
 		}
 		// Last: after a failure, the same range comes again several times a second.
 		this.#report(problems);

@@ -95,18 +95,13 @@ function publishTo(publication: Publication, { all }: StartedParts, log: Log) {
  */
 export async function openLocal(configuration: Configuration, senders: Senders, outside: Outside = {}) {
 	const { now = () => new Date(), log = serviceLog, extensions = [], sendersState = () => null } = outside;
-	const {
-		guard = installHook,
-		seed: firstFiles = seed,
-		filesRetryMs: retryMs,
-		storeLimits: limits,
-	} = outside;
+	const { guard = installHook, seed: firstFiles = seed, storeLimits: limits } = outside;
 	const { dataDir } = configuration;
 	const repository = repositoryPath(dataDir);
 	await refuseEmptyStart(configuration);
 	const maxCacheBytes = configuration.cacheMegabytes * 1_000_000;
-	const paths = { dataDir, repository };
-	const publication = new Publication({ ...paths, settings: configuration, retryMs, maxCacheBytes, log });
+	const options = { dataDir, repository, retryMs: outside.filesRetryMs, maxCacheBytes, log };
+	const publication = new Publication({ ...options, settings: configuration });
 	const parts = new StartedParts(() => store.state() ?? disk.state() ?? files.state() ?? sendersState());
 	const { observe } = parts;
 	const publish = publishTo(publication, parts, log);
@@ -115,7 +110,7 @@ export async function openLocal(configuration: Configuration, senders: Senders, 
 		() => firstFiles(configuration),
 	);
 	const disk = createDisk(dataDir);
-	const { files, file } = publication;
+	const { files, cache } = publication;
 	const { layers } = files;
 	const gauges = async () => ({ layers: layers.size, queue: store.waiting, filesBehind: files.behind });
 	const smallkeys = () => layers.keys();
@@ -136,7 +131,7 @@ export async function openLocal(configuration: Configuration, senders: Senders, 
 	const status = createReadStatus(repository, store, now, parts.all);
 	return {
 		context: { ...context, status },
-		file,
+		file: cache.file,
 		observe,
 		close: () => closeAll([() => publication.close(), ...started]),
 		place: `the branch main of ${repository}`,

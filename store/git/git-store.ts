@@ -62,7 +62,8 @@ export async function openGitStore(options: GitStoreOptions, seed: () => Promise
 		const requests = await openRequestLog(base);
 		const branch = openBranch(base, catFile, tip, options.publish);
 		const health = createHealth(repository, log, limits.failureMs);
-		return new GitStore({ ...base, ...writer, catFile, branch, requests, health });
+		const context = { ...base, ...writer, catFile, branch, requests, health };
+		return new GitStore(context, createMaintenance(base, catFile.renew));
 	} catch (error) {
 		await catFile.close();
 		throw error;
@@ -79,8 +80,6 @@ async function commitSeed({ importGroup, persist }: Import, time: number, edits:
 
 export class GitStore {
 	readonly published = true;
-	readonly branch: StoreContext["branch"];
-	readonly #maintenance: ReturnType<typeof createMaintenance>;
 	readonly #waiting: PendingChange[] = [];
 	readonly #open = new Set<Promise<unknown>>();
 	readonly #inOrder = pLimit(1);
@@ -89,9 +88,13 @@ export class GitStore {
 	#changedMs = Number.NEGATIVE_INFINITY;
 	#isClosed = false;
 
-	constructor(readonly context: StoreContext) {
-		this.branch = context.branch;
-		this.#maintenance = createMaintenance(context, context.catFile.renew);
+	constructor(
+		readonly context: StoreContext,
+		readonly maintenance: ReturnType<typeof createMaintenance>,
+	) {}
+
+	get branch() {
+		return this.context.branch;
 	}
 
 	get tip() {
@@ -143,7 +146,7 @@ export class GitStore {
 		this.#isClosed = true;
 		clearInterval(this.#timer);
 		await this.#inOrder(() => Promise.allSettled(this.#open));
-		await this.#maintenance.close();
+		await this.maintenance.close();
 		await this.context.catFile.close();
 		await this.context.requests.close();
 	}
@@ -153,7 +156,7 @@ export class GitStore {
 		this.#isPolling = false;
 		try {
 			await this.branch.follow();
-			await this.#maintenance.startIfDue(performance.now() - this.#changedMs > limits.restMs);
+			await this.maintenance.startIfDue(performance.now() - this.#changedMs > limits.restMs);
 		} catch (error) {
 			health.failed(error);
 			void catFile.renew();

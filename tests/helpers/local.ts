@@ -83,7 +83,7 @@ export class Local extends Requests {
 	context!: Context;
 	catalogue: ServiceCatalogue | undefined;
 
-	readonly file: ReadFragment = (folder, smallkey) => this.publication.file(folder, smallkey);
+	readonly file: ReadFragment = (folder, smallkey) => this.publication.cache.file(folder, smallkey);
 
 	static async open(parts: LocalParts = {}): Promise<Local> {
 		const { path, remove } = await temporaryFolder();
