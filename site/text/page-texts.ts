@@ -96,7 +96,7 @@ export const pageTexts = textsByLang({
 	"state-ok": ["No problem was seen", "Aucun problème relevé"],
 	"state-unchecked": ["Not checked yet", "Pas encore vérifiée"],
 	"since-week": ["since the week of {0}", "depuis la semaine du {0}"],
-	"repair-proposed": ["A repair is proposed.", "Une réparation est proposée."],
+	"repair-proposed": ["a repair is proposed", "une réparation est proposée"],
 	"service-layers": ["Layers in the service", "Couches dans le service"],
 	"viewers-read": ["What viewers read", "Ce que lisent les visualiseurs"],
 	extent: ["Extent", "Étendue"],

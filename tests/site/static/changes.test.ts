@@ -69,7 +69,8 @@ test("a publisher’s page has its layers, what is wrong, and its changes, and n
 	for (const part of [
 		"<h1>Bureau des cartes</h1>",
 		"2 couches, 1 avec un problème.",
-		"répond par le statut 503",
+		", depuis la semaine du 23 février 2026, répond par le statut 503, ",
+		"une réparation est proposée",
 		"Routes, &quot;grandes&quot;",
 		"4 mars 2026",
 	])
