@@ -30,7 +30,7 @@ test("a folder without uncommitted changes is built as its commit", async ({
 }) => {
 	const [layers, out] = [join(folder, "layers"), join(folder, "out/dist")];
 	const built = () => buildOutput({ folder: layers }, out, environment(folder));
-	const all = { written: 10, removed: 0 };
+	const all = { same: 0, written: 10, removed: 0 };
 	assert.equal(pick(await built()), { written: all, how: "all" });
 	assert.is((await stateIn(out)).commit, commit);
 	assert.equal(pick(await built()), { written: { ...all, written: 0 }, how: "nothing" });
