@@ -156,7 +156,7 @@ test("without scripts every layer is in the plain list, with fragments that are 
 	const { page, context } = await openWindow(browser, { javaScriptEnabled: false });
 	await page.goto(world.url("index.html"));
 	await page.getByRole("link", { name: "English" }).click();
-	await page.getByRole("link", { name: "the plain list of all layers" }).click();
+	await page.getByRole("main").getByRole("link", { name: "Plain list" }).click();
 	await page.getByRole("main").getByRole("link", { name: "Schools" }).click();
 	await page.getByRole("heading", { level: 1, name: "Schools" }).waitFor();
 	const link = page.locator('main a[href*="v0.9/doc/en/"]').first();
