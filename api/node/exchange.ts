@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { finished, pipeline, Readable } from "node:stream";
 import type { ReadFragment } from "../../registry/targets/facts.ts";
-import { answer, answerFailure, isWriteMethod, routeOf } from "../app.ts";
+import { answer, answerFailure, isWriteMethod, type Route, routeOf } from "../app.ts";
 import type { Context } from "../context.ts";
 import { maxJoinedBytes } from "../read.ts";
 import { inLanguageOf, type Reply } from "../reply.ts";
@@ -69,22 +69,13 @@ export function createAnswer(options: NodeOptions, times: typeof defaultTimes, i
 			if (isNoted) reply.headers["X-Request-Id"] = id;
 			if (!hasGone(response)) send(response, reply);
 			const { reason, cause } = made;
-			const name = "action" in route ? route.action : route.kind === "other" ? route.route.name : route.kind;
 			const milliseconds = performance.now() - startMs;
-			observe?.({ kind: "answer", route: name, status: reply.status, milliseconds, reason });
+			observe?.({ kind: "answer", route: nameOf(route), status: reply.status, milliseconds, reason });
 			if (!isNoted) return;
 			const { address } = client();
 			const note = () => {
-				const status = response.headersSent ? response.statusCode : clientGone;
-				log({
-					id,
-					method,
-					path: url.split("?", 1)[0],
-					status,
-					milliseconds: Math.round((performance.now() - startMs) * 10) / 10,
-					sender: isWrite && typeof headers.sender === "string" ? headers.sender : null,
-					...(status >= 400 && { address, reason, cause }),
-				});
+				const line = lineOf(response, startMs);
+				log({ id, ...line, ...(line.status >= 400 && { address, reason, cause }) });
 			};
 			if (response.writableFinished || hasGone(response)) note();
 			else response.once("close", note);
@@ -108,6 +99,22 @@ export function createAnswer(options: NodeOptions, times: typeof defaultTimes, i
 		} catch (error) {
 			fail(error);
 		}
+	};
+}
+
+function nameOf(route: Route): string {
+	if ("action" in route) return route.action;
+	return route.kind === "other" ? route.route.name : route.kind;
+}
+
+function lineOf(response: ServerResponse, startMs: number) {
+	const { method = "", url = "", headers } = response.req;
+	return {
+		method,
+		path: url.split("?", 1)[0],
+		status: response.headersSent ? response.statusCode : clientGone,
+		milliseconds: Math.round((performance.now() - startMs) * 10) / 10,
+		sender: isWriteMethod(method) && typeof headers.sender === "string" ? headers.sender : null,
 	};
 }
 
