@@ -101,7 +101,7 @@ export function placeOf(registration: Registration, lang: Lang): string {
 	return [registration[lang].service_url, ...namedLayers(registration, lang)].join(" ");
 }
 
-/** One after the other; once for languages with the same service and layers. */
+/** One after the other; once for languages with the same service and layers, unless the first one has no result. */
 export async function eachService<T>(
 	services: readonly Service[],
 	task: (service: Service) => Promise<T>,
@@ -144,23 +144,23 @@ export function mergeDescription(
 	const merged: Description = {};
 	for (const lang of harvestedLangs(registration)) {
 		const before = currentDescription(registration, previous, lang);
-		const now = currentDescription(registration, harvested.description, lang);
-		const best = harvested.partial.has(lang) ? (before ?? now) : (now ?? before);
-		if (best) merged[lang] = withBeside(before, inOrderOf(before, best));
+		const current = currentDescription(registration, harvested.description, lang);
+		const best = harvested.partial.has(lang) ? (before ?? current) : (current ?? before);
+		if (best) merged[lang] = keepNeighbours(before, inOrderOf(before, best));
 	}
 	return Object.keys(merged).length > 0 ? merged : null;
 }
 
-/** If the service does not list it this time, or the layer has lost its features. */
-function withBeside(before: LangDescription | null, now: LangDescription): LangDescription {
-	const isEmpty = "count" in now && now.count === 0;
-	const all = isEmpty ? { ...now, ...besideOf(before) } : { ...besideOf(before), ...now };
+/** Keeps the earlier neighbours where the service does not list them now, or the layer has lost its features. */
+function keepNeighbours(before: LangDescription | null, current: LangDescription): LangDescription {
+	const isEmpty = "count" in current && current.count === 0;
+	const all = isEmpty ? { ...current, ...neighboursOf(before) } : { ...neighboursOf(before), ...current };
 	const { siblings: _, services: __, folders: ___, ...rest } = all;
 	// At the end: the members have one order.
-	return { ...rest, ...besideOf(all) } as LangDescription;
+	return { ...rest, ...neighboursOf(all) } as LangDescription;
 }
 
-function besideOf(description: Partial<LangDescription> | null) {
+function neighboursOf(description: Partial<LangDescription> | null) {
 	const { siblings, services, folders } = description ?? {};
 	return { ...(siblings && { siblings }), ...(services && { services }), ...(folders && { folders }) };
 }

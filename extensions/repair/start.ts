@@ -114,7 +114,7 @@ export async function readRepair(repository: string, smallkey: string): Promise<
 	return repair;
 }
 
-export type RepairingService = RunningService<HarvestSettings> & HarvestService;
+export type RepairingService = RunningService<Partial<HarvestSettings>> & HarvestService;
 
 export function startRepair(service: RepairingService): Started {
 	const { configuration, repository, store, log, notify } = service;
@@ -124,7 +124,7 @@ export function startRepair(service: RepairingService): Started {
 	const command = fileURLToPath(new URL("../../scripts/fragments.cjs", import.meta.url));
 	const limits = { timeout: maxSearchMs, maxBuffer: maxOutputBytes };
 	const end =
-		harvest.on && harvest.repair
+		harvest?.on && harvest.repair
 			? startRepairs({
 					store,
 					log,
