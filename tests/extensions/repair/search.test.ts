@@ -80,8 +80,10 @@ test("a search runs soon after the start, then once a day, and never writes the 
 	assert.ok((await next()) < hour);
 	assert.is(searches, 1);
 	const repair = { branch: "repair/moved", sure: "same" as const, smallkeys: ["moved"] };
+	await eventually(() => noticed.length > 0);
 	assert.equal(noticed, [{ event: "repair", repairs: [repair] }]);
 	assert.is(await next(), 24 * hour);
+	await eventually(() => noticed.length > 1);
 	assert.equal(noticed.slice(1), [{ event: "repair", repairs: [] }], "and is not new on the next day");
 	assert.is(searches, 2);
 	assert.is(await local.git("show", `${main}:${layerPath("moved")}`), layer);
