@@ -70,13 +70,13 @@ const tags = /<[a-z/!][^<>]*>/gi;
 const references = /&(?:([a-z]{2,8})|#(\d{1,7})|#x([0-9a-f]{1,6}));/gi;
 
 /** Each name of HTML's with its character. */
-const named =
+const namedCharacters =
 	"amp& lt< gt> quot\" apos' nbsp  rsquo’ lsquo‘ laquo« raquo» ldquo“ rdquo” ndash– mdash— hellip… copy© agraveà " +
 	"acircâ ccedilç egraveè eacuteé ecircê eumlë icircî iumlï ocircô oeligœ ugraveù ucircû uumlü " +
 	"AgraveÀ CcedilÇ EgraveÈ EacuteÉ EcircÊ IcircÎ OcircÔ";
 
 export const characters = new Map(
-	Array.from(named.matchAll(/([A-Za-z]+)(.)/g), ([, name, text]) => [name, text]),
+	Array.from(namedCharacters.matchAll(/([A-Za-z]+)(.)/g), ([, name, text]) => [name, text]),
 );
 
 /** One line without markup, control and format characters, of at most `maxLength` characters. */

@@ -101,10 +101,10 @@ export const validate = createRun(async ({ read, io }) => {
 		),
 	);
 	io.warn(`Checking ${names.length > 0 ? counted(names.length, "named file") : "layers/ of this checkout"}`);
-	const named = await Promise.all(names.map(readFileNamed));
-	const files = names.length > 0 ? named : collectFolder("layers");
+	const namedFiles = await Promise.all(names.map(readFileNamed));
+	const files = names.length > 0 ? namedFiles : collectFolder("layers");
 	const findings =
-		names.length > 0 ? checkFiles(named.sort((a, b) => (a.path < b.path ? -1 : 1))) : checkAll(files);
+		names.length > 0 ? checkFiles(namedFiles.sort((a, b) => (a.path < b.path ? -1 : 1))) : checkAll(files);
 	for (const { isWarning, ...problem } of findings)
 		io.warn(plain(`${isWarning ? "warning: " : ""}${problemLine(problem)}`));
 	const warnings = findings.filter(({ isWarning }) => isWarning).length;

@@ -121,7 +121,7 @@ export async function addSender(dataDir: string, id: string, fields: SenderField
 	});
 }
 
-/** @param change returns the new members; null removes the sender @throws {WrongError} if there is none */
+/** @param change returns the new members; null removes the sender @throws {WrongError} if no sender has this id */
 export async function changeSender(
 	dataDir: string,
 	id: string,

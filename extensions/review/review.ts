@@ -141,12 +141,12 @@ async function askServices(layers: readonly ChangedLayer[], check: CheckServices
 				return { state, file, line: lineAt(pointer), text: `${pointer}: ${text}` };
 			});
 	};
-	const asked = touched.slice(0, maxAsked);
-	const findings = (await pMap(asked, task, { concurrency: maxConcurrent })).flat();
+	const checked = touched.slice(0, maxAsked);
+	const findings = (await pMap(checked, task, { concurrency: maxConcurrent })).flat();
 	const [wrong = [], down = []] = ["wrong", "down"].map((kind) =>
 		findings.filter(({ state }) => state === kind),
 	);
-	return { wrong, down, unasked: touched.length - asked.length };
+	return { wrong, down, unasked: touched.length - checked.length };
 }
 
 function touchedLangs({ before, after }: ChangedLayer): Lang[] {

@@ -3,16 +3,16 @@ import pLimit from "p-limit";
 import type { Refresh } from "../../../api/context.ts";
 import { parseStored } from "../../../api/register.ts";
 import { eachInSlices } from "../../../publish/file-writer.ts";
-import type { SickState } from "../../../registry/health.ts";
 import { harvestedLangs } from "../../../registry/registration.ts";
 import { textIn, textOf } from "../../../registry/texts.ts";
 import { type Log, type Store, StoreBusy } from "../../../store/store.ts";
 import { isDescribed } from "../description.ts";
-import { type FindingLine, findingLines, resultOf } from "../finding.ts";
+import { findingLines, resultOf } from "../finding.ts";
 import type { CheckResult } from "../health.ts";
 import { commitGroup, descriptionOf, type HarvestResult, type Outcome } from "./commit.ts";
 import type { LookAt } from "./process.ts";
 import { createGroups, createLanes, nextMoment, type Schedule } from "./schedule.ts";
+import { type HarvestEnd, type LastCheck, LayerStates } from "./states.ts";
 
 interface HarvesterOptions extends Schedule {
 	store: Store;
@@ -23,23 +23,6 @@ interface HarvesterOptions extends Schedule {
 	/** A harvest waits for a pause of writes as long as this. */
 	quietMs?: number;
 	count?: ((outcome: Outcome) => void) | undefined;
-}
-
-/** Times are in milliseconds since 1970. */
-interface HarvestEnd {
-	/** `failed`: no service answered, and the description stays. */
-	state: "done" | "failed";
-	at: number;
-	findings: FindingLine[];
-	nextTry: number;
-	failures: number;
-}
-
-export interface LastCheck {
-	/** null: healthy. */
-	state: SickState | null;
-	at: number;
-	findings: FindingLine[];
 }
 
 /** A line of the log for each group: the number of each outcome. What services said is in `/status`. */
@@ -54,9 +37,6 @@ const maxPauses = 10;
 const groupMs = 1_000;
 const maxGroup = 50;
 
-/** Each further delay is twice the one before. */
-const firstRetryMs = 60_000;
-
 /** The harvester of a running service. It is idle until its first call. */
 export class Harvester {
 	readonly #options: HarvesterOptions;
@@ -64,12 +44,7 @@ export class Harvester {
 	readonly #urgent = createLanes(maxHosts);
 	readonly #ordinary = createLanes(maxHosts);
 	readonly #groups: ReturnType<typeof createGroups<HarvestResult>>;
-	/** Queued, or about to be. */
-	readonly #waiting = new Set<string>();
-	/** Not committed yet. */
-	readonly #running = new Set<string>();
-	readonly #ends = new Map<string, HarvestEnd>();
-	readonly #lastChecks = new Map<string, LastCheck>();
+	readonly #states: LayerStates;
 	#pollTimer: unknown;
 	/** In milliseconds of `performance.now`. */
 	#writtenMs = Number.NEGATIVE_INFINITY;
@@ -80,52 +55,54 @@ export class Harvester {
 
 	constructor(options: HarvesterOptions) {
 		this.#options = options;
+		this.#states = new LayerStates(() => options.now().getTime(), options.everyMs);
 		const limits = { timers: options.timers, ms: groupMs, max: maxGroup };
 		this.#groups = createGroups<HarvestResult>(limits, (group) => this.#commit([...group.values()]));
 	}
 
 	get waiting(): number {
-		return this.#waiting.size;
+		return this.#states.waiting.size;
 	}
 
 	/** `waiting`: queued, running, or not committed yet. Null if the layer was not harvested since the start. */
 	stateOf(smallkey: string): { state: "waiting" } | HarvestEnd | null {
-		return this.#isBusy(smallkey) ? { state: "waiting" } : (this.#ends.get(smallkey) ?? null);
+		return this.#states.isBusy(smallkey) ? { state: "waiting" } : (this.#states.ends.get(smallkey) ?? null);
 	}
 
 	/** Null if the layer was not checked since the start. */
 	lastCheckOf(smallkey: string): LastCheck | null {
-		return this.#lastChecks.get(smallkey) ?? null;
+		return this.#states.lastChecks.get(smallkey) ?? null;
 	}
 
 	/** Queues a layer before all others. Returns immediately. */
 	follow(smallkey: string): void {
 		if (this.#ending.signal.aborted) return;
 		this.#writtenMs = performance.now();
-		this.#waiting.add(smallkey);
-		this.#ends.delete(smallkey);
+		this.#states.waiting.add(smallkey);
+		this.#states.ends.delete(smallkey);
 		void this.#arrivals(() => this.#enqueue(smallkey, this.#urgent));
 	}
 
 	/** Harvests the layers that were never harvested, then each layer once a period, spread over the period. */
 	async start(): Promise<void> {
-		const startMs = this.#nowMs();
+		const startMs = this.#states.nowMs();
 		await this.#enqueueAll([...this.#options.allKeys()], true);
 		this.#pollLater(startMs);
 	}
 
 	/** Queues layers after all others. Returns their number immediately. */
 	refresh({ olderThanMs, maxLayers, isWanted }: Refresh): number {
-		const time = this.#nowMs();
-		const ends = this.#ends;
+		const time = this.#states.nowMs();
+		const { ends } = this.#states;
 		/** 0 if unknown. */
-		const timeOf = (smallkey: string) => (this.#isBusy(smallkey) ? time : (ends.get(smallkey)?.at ?? 0));
+		const timeOf = (smallkey: string) =>
+			this.#states.isBusy(smallkey) ? time : (ends.get(smallkey)?.at ?? 0);
 		const isOlder = (smallkey: string) =>
 			ends.get(smallkey)?.state === "failed" || timeOf(smallkey) <= time - (olderThanMs ?? -Infinity);
 		const due = [...this.#options.allKeys()].filter((key) => isWanted(key) && isOlder(key));
 		const smallkeys = due.sort((a, b) => timeOf(a) - timeOf(b)).slice(0, maxLayers ?? due.length);
-		const idle = smallkeys.filter((smallkey) => !this.#waiting.has(smallkey));
-		for (const smallkey of idle) this.#waiting.add(smallkey);
+		const idle = smallkeys.filter((smallkey) => !this.#states.waiting.has(smallkey));
+		for (const smallkey of idle) this.#states.waiting.add(smallkey);
 		void this.#enqueueAll(idle);
 		return smallkeys.length;
 	}
@@ -139,21 +116,12 @@ export class Harvester {
 		await this.#groups.close();
 	}
 
-	#nowMs(): number {
-		return this.#options.now().getTime();
-	}
-
-	#isBusy(smallkey: string): boolean {
-		return this.#waiting.has(smallkey) || this.#running.has(smallkey);
-	}
-
 	/** Null if the layer is gone or its registration is invalid; it is forgotten then. */
 	async #read(smallkey: string) {
 		const layer = await this.#options.store.read(smallkey);
 		const registration = parseStored(layer);
 		if (layer && registration) return { layer, registration };
-		for (const layers of [this.#waiting, this.#running, this.#ends, this.#lastChecks])
-			layers.delete(smallkey);
+		this.#states.forget(smallkey);
 		return null;
 	}
 
@@ -162,11 +130,11 @@ export class Harvester {
 		if (this.#ending.signal.aborted) return;
 		const { allKeys, everyMs, timers } = this.#options;
 		const poll = async () => {
-			const untilMs = this.#nowMs();
+			const untilMs = this.#states.nowMs();
 			const due: string[] = [];
 			await eachInSlices(allKeys(), (smallkey) => {
-				const dueMs = this.#ends.get(smallkey)?.nextTry ?? nextMoment(smallkey, sinceMs, everyMs);
-				if (dueMs <= untilMs && !this.#isBusy(smallkey)) due.push(smallkey);
+				const dueMs = this.#states.ends.get(smallkey)?.nextTry ?? nextMoment(smallkey, sinceMs, everyMs);
+				if (dueMs <= untilMs && !this.#states.isBusy(smallkey)) due.push(smallkey);
 			});
 			await this.#enqueueAll(due);
 			this.#pollLater(untilMs);
@@ -189,10 +157,10 @@ export class Harvester {
 			if (!stored || signal.aborted) return;
 			const { layer, registration } = stored;
 			if (isNew && isDescribed(registration, descriptionOf(layer))) return;
-			this.#waiting.add(smallkey);
+			this.#states.waiting.add(smallkey);
 			void lanes.run(new URL(registration.en.service_url).host, () => this.#visit(smallkey));
 		} catch (error) {
-			this.#waiting.delete(smallkey);
+			this.#states.waiting.delete(smallkey);
 			this.#fail([{ smallkey }], error);
 		}
 	}
@@ -203,8 +171,8 @@ export class Harvester {
 		for (let pauses = 0; pauses < maxPauses && performance.now() < this.#writtenMs + quietMs; pauses += 1)
 			await sleep(quietMs, undefined, { signal }).catch(() => undefined);
 		// It may have been harvested in the other lane.
-		if (signal.aborted || !this.#waiting.delete(smallkey)) return;
-		this.#running.add(smallkey);
+		if (signal.aborted || !this.#states.waiting.delete(smallkey)) return;
+		this.#states.running.add(smallkey);
 		try {
 			const stored = await this.#read(smallkey);
 			if (!stored) return;
@@ -212,9 +180,13 @@ export class Harvester {
 			const look = await lookAt(registration, descriptionOf(layer), signal);
 			const result = resultOf(look.checked);
 			const findings = findingLines(registration, look.checked);
-			this.#lastChecks.set(smallkey, { state: result?.state ?? null, at: this.#nowMs(), findings });
+			this.#states.lastChecks.set(smallkey, {
+				state: result?.state ?? null,
+				at: this.#states.nowMs(),
+				findings,
+			});
 			checked(smallkey, result);
-			if (harvestedLangs(registration).length === 0) this.#running.delete(smallkey);
+			if (harvestedLangs(registration).length === 0) this.#states.running.delete(smallkey);
 			else this.#groups.add(smallkey, { smallkey, registration, harvested: look.harvested });
 		} catch (error) {
 			this.#fail([{ smallkey }], error);
@@ -237,7 +209,7 @@ export class Harvester {
 		this.#lastError = String(error);
 		const failure = textOf("harvest-failed");
 		const findings = [{ en: textIn("en", failure), fr: textIn("fr", failure) }];
-		for (const { smallkey } of layers) this.#end(smallkey, "failed", findings, true);
+		for (const { smallkey } of layers) this.#states.end(smallkey, "failed", findings, true);
 	}
 
 	#finish(outcomes: ReadonlyMap<HarvestResult, Outcome>): void {
@@ -248,21 +220,10 @@ export class Harvester {
 			line[outcome] = (line[outcome] ?? 0) + 1;
 			const again = harvested.findings.some(({ state }) => state === "down");
 			const findings = findingLines(registration, harvested.findings);
-			this.#end(smallkey, outcome === "failed" ? "failed" : "done", findings, again);
-			if (outcome === "dropped") this.#ends.delete(smallkey);
+			this.#states.end(smallkey, outcome === "failed" ? "failed" : "done", findings, again);
+			if (outcome === "dropped") this.#states.ends.delete(smallkey);
 		}
 		log.info(line);
 		this.#lastError = "";
-	}
-
-	/** @param again whether the harvest is retried, after an increasing delay */
-	#end(smallkey: string, state: "done" | "failed", findings: FindingLine[], again: boolean): void {
-		const { everyMs } = this.#options;
-		this.#running.delete(smallkey);
-		const at = this.#nowMs();
-		const failures = again ? (this.#ends.get(smallkey)?.failures ?? 0) + 1 : 0;
-		const retryMs = Math.min(firstRetryMs * 2 ** (failures - 1), everyMs);
-		const nextTry = again ? at + retryMs : nextMoment(smallkey, at, everyMs);
-		this.#ends.set(smallkey, { state, at, findings, failures, nextTry });
 	}
 }

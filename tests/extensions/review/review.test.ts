@@ -42,7 +42,7 @@ async function reviewed(files: Files, findings: Record<string, Finding[]> = {}, 
 	return { outcome: await reviewIn(repository, "head", "main", check), asked };
 }
 
-test("after its time, services without an answer are down, and no request goes on", async () => {
+test("after its time, services without an answer are down, and no request continues", async () => {
 	const { timeout } = AbortSignal;
 	using _ = { [Symbol.dispose]: () => Object.assign(AbortSignal, { timeout }) };
 	const ending = new AbortController();

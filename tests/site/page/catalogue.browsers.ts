@@ -125,7 +125,7 @@ test("the list asks for no index of its search first, and one that failed is ask
 	await eventually(() => asked.some((path) => path.includes("/worker-")));
 	const chunks = asked.flatMap((path, at) => (path.includes("/index/chunks/") ? at : []));
 	assert.ok(asked.findIndex((path) => path.includes("/worker-")) > Math.max(...chunks));
-	// Nobody has searched yet.
+	// The search box is still empty.
 	assert.is(await page.getByRole("alert").count(), 0);
 	const box = page.getByRole("searchbox");
 	await box.fill("radon");

@@ -1,0 +1,57 @@
+import type { SickState } from "../../../registry/health.ts";
+import type { FindingLine } from "../finding.ts";
+import { nextMoment } from "./schedule.ts";
+
+/** Times are in milliseconds since 1970. */
+export interface HarvestEnd {
+	/** `failed`: no service answered, and the description stays. */
+	state: "done" | "failed";
+	at: number;
+	findings: FindingLine[];
+	nextTry: number;
+	failures: number;
+}
+
+export interface LastCheck {
+	/** null: healthy. */
+	state: SickState | null;
+	at: number;
+	findings: FindingLine[];
+}
+
+/** Each further delay is twice the one before. */
+const firstRetryMs = 60_000;
+
+/** What the harvester knows of each layer since its start. */
+export class LayerStates {
+	/** Queued, or about to be. */
+	readonly waiting = new Set<string>();
+	/** Not committed yet. */
+	readonly running = new Set<string>();
+	readonly ends = new Map<string, HarvestEnd>();
+	readonly lastChecks = new Map<string, LastCheck>();
+
+	constructor(
+		readonly nowMs: () => number,
+		/** In which each layer is due once. */
+		readonly everyMs: number,
+	) {}
+
+	isBusy(smallkey: string): boolean {
+		return this.waiting.has(smallkey) || this.running.has(smallkey);
+	}
+
+	forget(smallkey: string): void {
+		for (const layers of [this.waiting, this.running, this.ends, this.lastChecks]) layers.delete(smallkey);
+	}
+
+	/** @param again whether the harvest is retried, after an increasing delay */
+	end(smallkey: string, state: "done" | "failed", findings: FindingLine[], again: boolean): void {
+		this.running.delete(smallkey);
+		const at = this.nowMs();
+		const failures = again ? (this.ends.get(smallkey)?.failures ?? 0) + 1 : 0;
+		const retryMs = Math.min(firstRetryMs * 2 ** (failures - 1), this.everyMs);
+		const nextTry = again ? at + retryMs : nextMoment(smallkey, at, this.everyMs);
+		this.ends.set(smallkey, { state, at, findings, failures, nextTry });
+	}
+}
