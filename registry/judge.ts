@@ -78,15 +78,17 @@ export function judgeChange(
 	const wrongNames = judgeNames(files, before, rules);
 	const layers = new Map<string, CheckedLayer>();
 	const problems: FileProblem[] = [];
-	for (const { path, name, registration, description, problems: contentProblems } of files) {
+	for (const { path, name, registration, problems: contentProblems } of files) {
 		const wrongName = wrongNames.get(path);
 		if (wrongName) problems.push(wrongName);
 		problems.push(...contentProblems);
 		wrongNames.delete(path);
-		if (wrongName || !name) continue;
-		const layer = layers.get(name.smallkey);
-		if (layer) layer.description = description;
-		else if (registration) layers.set(name.smallkey, { smallkey: name.smallkey, registration, description });
+		if (wrongName || !name || !registration) continue;
+		layers.set(name.smallkey, { smallkey: name.smallkey, registration, description: null });
+	}
+	for (const { name, description } of files) {
+		const layer = name && layers.get(name.smallkey);
+		if (layer && description) layer.description = description;
 	}
 	for (const wrongName of wrongNames.values()) problems.push(wrongName);
 	if (problems.length === 0 && typeof who === "object") problems.push(...judgeSender(who, files));

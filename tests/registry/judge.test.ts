@@ -1,9 +1,10 @@
 import * as assert from "uvu/assert";
 import { judgeChange, type LayerFile, namesOf, problemLine } from "../../registry/judge.ts";
-import { layerPath } from "../../registry/smallkey.ts";
+import { descriptionPath, layerPath } from "../../registry/smallkey.ts";
 import { type TextCode, textIn } from "../../registry/texts.ts";
 import { wms } from "../helpers/local.ts";
 import { test } from "../helpers/suite.ts";
+import { describedAt } from "./targets/samples.ts";
 
 function judged(stored: string[], ...changes: string[]): [string, string, string][] {
 	const edits = changes.map((change) => ({
@@ -90,6 +91,16 @@ test("each problem of stored files has the code of its rule, and good layers are
 			["xy/abi.json", "folder"],
 		],
 	);
+});
+
+test("a layer has its description in any order of the files", () => {
+	const described = JSON.stringify(describedAt("https://maps.example/wms"));
+	const texts = { [layerPath("abc")]: wms("a"), [descriptionPath("abc")]: described };
+	const files = Object.entries(texts).map(([path, text]): LayerFile => {
+		return { path, kind: "file", bytes: new TextEncoder().encode(text) };
+	});
+	for (const edits of [files, files.toReversed()])
+		assert.ok(judgeChange(null, edits, "stored").layers.get("abc")?.description);
 });
 
 test("where the stored names are not known, those of a change are judged against each other only", () => {
