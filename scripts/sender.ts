@@ -82,7 +82,9 @@ export const sender = createRun(async ({ read, environment, io }) => {
 					return { key: randomSecret(), previous_key: until && key, previous_key_until: until, ...rest };
 				});
 				const state = until ? `valid until ${until}` : "invalid";
-				io.print(`${id} has a new secret in ${place}, and the previous one is ${state}`);
+				io.print(
+					`${id} has a new secret in ${place}, and the previous one is ${state}; sender show ${id} --secret prints it`,
+				);
 			});
 		verb("remove", "remove a sender; what it has published stays").action(async (id) => {
 			await changeSender(dataDir, id, () => null);

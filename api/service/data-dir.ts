@@ -94,7 +94,7 @@ export async function refuseForeignRoot(folder: string, uid = process.getuid?.()
 	const { uid: owner } = await stat(folder);
 	if (owner === 0) return;
 	throw new Error(
-		`DATA_DIR: ${folder} belongs to the user ${owner}, whom files of root would lock out: run this as that user, as with sudo -u '#${owner}'`,
+		`DATA_DIR: ${folder} belongs to the user ${owner}, whom files of root would lock out: run this as that user: runuser -u $(id -nu ${owner}) -- node scripts/fragments.cjs …`,
 	);
 }
 
@@ -152,7 +152,9 @@ export async function refuseEmptyStart({ dataDir, lastStart }: Places): Promise<
 	const manifest = join(dataDir, "dist.served");
 	if (!isNoted && !existsSync(manifest)) return;
 	const place = isNoted ? lastStart : manifest;
-	const what = isNoted ? `says what the last start served: ${noted.trim()}` : "has what was served from it";
+	const what = isNoted
+		? `says what the last start served, before later changes: ${noted.trim()}`
+		: "has what was served from it";
 	throw new Error(
 		[
 			`${repository}: has no layers, and ${place} ${what}. Nothing was made or changed. Mount its disk, or restore the backup`,

@@ -33,14 +33,15 @@ async function overviewLines(repository: string): Promise<string[]> {
 	const unharvested = [...layers.values()]
 		.filter(({ registration, description }) => !isDescribed(registration, description))
 		.map(({ smallkey }) => smallkey);
-	const gigabytes = (bytes: number) => `${(bytes / 1e9).toFixed(1)} GB`;
+	const megabytes = (blocksLeft: number) =>
+		`${Math.floor((blocksLeft * bsize) / 1e6).toLocaleString("en")} MB`;
 	return [
 		`${counted(layers.size, "layer")} at commit ${commit.slice(0, 12)}`,
 		...list(`${counted(problems.length, "file")} not in order`, problems.map(problemLine)),
 		...list(counted(sick.length, "sick layer"), sick),
 		...list(`${counted(unharvested.length, "layer")} without a harvest`, unharvested.sort()),
 		...list(`${counted(reviews.length, "review")} ${reviews.length === 1 ? "waits" : "wait"}`, reviews),
-		`disk: ${gigabytes(bavail * bsize)} of ${gigabytes(blocks * bsize)} left`,
+		`disk: ${megabytes(bavail)} of ${megabytes(blocks)} left`,
 	];
 }
 

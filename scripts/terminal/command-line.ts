@@ -34,6 +34,9 @@ export function createRun(main: (call: Call) => Promise<number | undefined>): Ru
 				.helpCommand(false)
 				.showHelpAfterError(`${call} --help lists the options`);
 			const parsed = await declare(line).parseAsync(argv, { from: "user" });
+			// A command must not take the current folder for `"$BACKUP"`.
+			if (parsed.args.includes(""))
+				throw new Error("an argument is empty: set the variable that it comes from");
 			return [parsed.opts(), ...parsed.processedArgs];
 		};
 		return withErrors(io, () => main({ read, environment, io, extensions }));

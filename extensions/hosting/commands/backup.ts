@@ -48,6 +48,14 @@ async function checkPacks(folder: string): Promise<void> {
 	}
 }
 
+const reasons: readonly [pattern: RegExp, reason: string][] = [
+	[
+		/rejected|non-fast-forward/,
+		"has commits that the source does not have, and stays as it is. Restore it (docs/operate.md), or name another folder",
+	],
+	[/fatal: not a git repository/, "is damaged: move it away, and back up again"],
+];
+
 export const run = createRun(async ({ read, environment, io }) => {
 	const [, name] = await read((line) => line.argument("<dir>", "the folder of the backup, on another disk"));
 	const { dataDir } = readConfiguration({ DATA_DIR: environment.DATA_DIR });
@@ -61,9 +69,7 @@ export const run = createRun(async ({ read, environment, io }) => {
 	else if (before !== null)
 		throw new WrongError(`${from}: is not there, and the backup in ${folder} has it: nothing was changed`);
 	await copyRepository(source, target).catch(({ message }: Error) => {
-		const reason = /rejected|non-fast-forward/.test(message)
-			? "has commits that the source does not have, and stays as it is. Restore it (docs/operate.md), or name another folder"
-			: `failed: ${message}`;
+		const [, reason = `failed: ${message}`] = reasons.find(([pattern]) => pattern.test(message)) ?? [];
 		throw new WrongError(`${folder}: the backup ${reason}`);
 	});
 	if (senders !== null) {

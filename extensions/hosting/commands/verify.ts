@@ -102,7 +102,10 @@ export const run = createRun(async ({ read, io }) => {
 		const names = left.map(({ path }) => path);
 		left = (await pMap(names, check, { concurrency: 16 })).flat();
 	}
-	for (const [difference, same] of groupBy(left, ({ difference }) => difference)) {
+	const differences = groupBy(left, ({ difference }) => difference);
+	const [failure] = differences.size === 1 && left.length === paths.length ? differences.keys() : [];
+	if (failure !== undefined) throw new Error(`${address}: nothing was compared: ${failure}`);
+	for (const [difference, same] of differences) {
 		const paths = same.map(({ path }) => path);
 		io.warn(plain(`${firstOf(paths, maxNamed, ", ")}: ${difference}`));
 	}

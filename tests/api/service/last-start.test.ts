@@ -24,7 +24,7 @@ test("a start without the layers of the last one makes nothing", async ({ local,
 	const lost = `${local.folder}.lost`;
 	await rename(local.folder, lost);
 	await mkdir(local.folder);
-	const refusal = `${local.repository}: has no layers, and ${lastStart} says what the last start served: ${noted.trim()}`;
+	const refusal = `${local.repository}: has no layers, and ${lastStart} says what the last start served, before later changes: ${noted.trim()}`;
 	assert.match(String(await local.start().catch(String)), refusal);
 	const environment = { DATA_DIR: local.folder, LAST_START: lastStart };
 	const batch = `${local.folder}.batch`;

@@ -70,6 +70,7 @@ test("a source that began again, is damaged, or lacks its senders file leaves th
 	await local.put("second", wms("second"));
 	await writeFile(senders, "{");
 	await refused("senders.json", 2);
+	await warns(backUp(local.folder, ""), 2, "an argument is empty");
 	await rm(senders);
 	await refused(`${senders}: is not there, and the backup in ${backup} has it`);
 	await writeFile(senders, '{"jstest":"test_-k"}');
@@ -94,6 +95,8 @@ test("a later backup misses what is lost or damaged of all earlier ones", async 
 	// Git itself reads the last byte of an index only to check the file.
 	await damage(backup, index, (bytes) => bytes.fill(bytes.at(-1) === 7 ? 8 : 7, bytes.length - 1));
 	await refused(`${backup}: the backup failed: `);
+	await writeFile(join(backup, "repository.git/HEAD"), "");
+	await warns(backUp(), 1, "is damaged: move it away, and back up again");
 });
 
 test.run();

@@ -56,6 +56,8 @@ test("a hosting that serves the build is verified, also after a fault that lasts
 		return true;
 	};
 	await exits(verify(scene, "--wait", "20"), 0);
+	scene.spoil = (_path, response) => response.destroy() !== undefined;
+	await warns(verify(scene), 2, `${scene.url}: nothing was compared: fetch failed`);
 });
 
 test("every difference is named, and the exit code is 1", async (scene) => {
