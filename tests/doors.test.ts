@@ -130,7 +130,7 @@ const rows: [what: string, doors: string, files: Files, ...problems: string[]][]
 	["a file in another folder", "validate", { "layers/xy/two.json": wms("two") }, "must be at layers/tw/two.json"],
 	["a symbolic link", "batch review", { "layers/tw/two.json": { link: "/etc/passwd" } }, notPlain],
 	["a service description of another form", "push review", { "layers/fe/feature.service.json": '{"en":1}' }, noDescription],
-	["a service description without its layer", "build", { "layers/tw/two.service.json": "{}" }, "describes a layer that is not at layers/tw/two.json", noDescription],
+	["a service description without its layer", "build", { "layers/tw/two.service.json": "{}" }, "its layer layers/tw/two.json is gone: remove this, too", noDescription],
 	["removed owners", "push review", { "layers/owners.json": null }, "must not be removed"],
 	["owners behind a link", "review", { "layers/owners.json": { link: "/etc/passwd" } }, notPlain],
 	["a file called layers", "push", { layers: "text" }, "must be in the folder layers, in lower case", "must not be removed"],

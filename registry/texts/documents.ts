@@ -152,5 +152,8 @@ export const documentTexts = {
 		"must be a service description, as npx fragment-publisher harvest writes it",
 		"doit être une description de service, telle que npx fragment-publisher harvest l’écrit",
 	],
-	orphan: ["describes a layer that is not at {0}", "décrit une couche qui n’est pas à {0}"],
+	orphan: [
+		"its layer {0} is gone: remove this, too",
+		"sa couche {0} n’existe plus : supprimez aussi ce fichier",
+	],
 } satisfies Readonly<Record<string, TextPair>>;

@@ -55,13 +55,13 @@ function findRefProblem({ from, to, ref }: Update): string | null {
 	const branch = ref.slice(branches.length);
 	const lower = branch.toLowerCase();
 	const [folder = ""] = lower.split("/");
-	const isKept = [...reviewFolders, declinedFolder].some((name) => name === folder);
 	// A case-insensitive file system stores `Main` and `main` in one file. For others git would find several refs for `main` or
 	// `heads/main` (gitrevisions(7)), and then push to none of them.
-	const isTaken = /^(?:main$|head$|heads\/|refs\/)/.test(lower);
-	if (isTaken || (isKept && (from === null || !isReviewRef(ref))))
-		return "is a name that git or the service may take for another branch: push it under another name";
-	return null;
+	if (/^(?:main$|head$|heads\/|refs\/)/.test(lower))
+		return "is a name that git may take for another branch: push it under another name";
+	const isOfService = [...reviewFolders, declinedFolder].some((name) => name === folder);
+	const mayMove = !isOfService || (from !== null && isReviewRef(ref));
+	return mayMove ? null : "is a branch of the service: push it under another name";
 }
 
 /** After a crash, the service recognizes its own commits by their committer, and reads from them which requests it carried out. */

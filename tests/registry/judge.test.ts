@@ -29,7 +29,7 @@ const rename: [TextCode, string, string] = [
 const orphan: [TextCode, string, string] = [
 	"orphan",
 	"layers/ab/abc.service.json",
-	"describes a layer that is not at layers/ab/abc.json",
+	"its layer layers/ab/abc.json is gone: remove this, too",
 ];
 // biome-ignore format: a table
 const changes: [what: string, stored: string[], change: string[], ...problems: [TextCode, string, string][]][] = [

@@ -72,7 +72,8 @@ const manyFolders: Craft = async (pusher) => {
 };
 
 const two = "layers/tw/two.json";
-const taken = "is a name that git or the service may take for another branch";
+const taken = "is a name that git may take for another branch";
+const ofService = "is a branch of the service: push it under another name";
 
 const refused: [title: string, craft: Craft, text: string][] = [
 	[
@@ -89,9 +90,9 @@ const refused: [title: string, craft: Craft, text: string][] = [
 	],
 	["the end of main", asRef(":refs/heads/main"), "refs/heads/main: must not be removed"],
 	["main in other case", asRef("HEAD:refs/heads/Main"), taken],
-	["a branch register", asRef("HEAD:refs/heads/register"), taken],
-	["a new branch register/…", asRef("HEAD:refs/heads/register/two"), taken],
-	["a branch below a review's", asRef("HEAD:refs/heads/register/waits/x"), taken],
+	["a branch register", asRef("HEAD:refs/heads/register"), ofService],
+	["a new branch register/…", asRef("HEAD:refs/heads/register/two"), ofService],
+	["a branch below a review's", asRef("HEAD:refs/heads/register/waits/x"), ofService],
 	["a branch HEAD", asRef("HEAD:refs/heads/HEAD"), taken],
 	[
 		"the end of a review",
