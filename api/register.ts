@@ -18,15 +18,15 @@ import {
 import { type Problem, problemAt, shownValue, type TextCode, textOf } from "../registry/texts.ts";
 import { isObject } from "../registry/untrusted-text.ts";
 import { blobId, matchesEtag } from "../store/hashes.ts";
-import { type Edit, type Edits, isRefusal, type Layer, type Reader, type Refusal } from "../store/store.ts";
+import { type Decide, type Edit, isRefusal, type Layer, type Reader, type Refusal } from "../store/store.ts";
 import type { WriteAction } from "./app.ts";
 
 export interface RequestedChange {
 	smallkey: string;
 	/** `register 23ax5t (wms)` */
 	subject: string;
-	edits: Edits;
-	/** Of an update, known once its edits are made. */
+	decide: Decide;
+	/** Of an update, known once it is decided. */
 	registration: () => Registration | null;
 	kind: ChangeKind;
 }
@@ -54,7 +54,7 @@ const parseRegister: Parse = (smallkey, body, sender) => {
 	if (!registration) return problems;
 	return {
 		subject: `register ${smallkey} (${kindOf(registration)})`,
-		edits: (now) => putEdits(now, smallkey, registration),
+		decide: (now) => putEdits(now, smallkey, registration),
 		registration: () => registration,
 	};
 };
@@ -64,7 +64,7 @@ const parseRemove: Parse = (smallkey, body) => {
 	if (body.length > 0) return [problemAt("", "body-empty")];
 	return {
 		subject: `remove ${smallkey}`,
-		edits: async (now) => {
+		decide: async (now) => {
 			const ids = await now.ids(smallkey);
 			if (!ids) return refusalOf([problemAt("smallkey", "not-registered", smallkey)]);
 			const paths = [layerPath(smallkey), ...(ids.description === null ? [] : [descriptionPath(smallkey)])];
@@ -119,7 +119,7 @@ function updateParser(
 		const update = updateOf(value);
 		if ("code" in update) return [update];
 		let merged: Registration | null = null;
-		const edits: Edits = async (now) => {
+		const decide: Decide = async (now) => {
 			const layer = await now.read(smallkey);
 			if (!layer) return refusalOf([problemAt("smallkey", "not-registered", smallkey)]);
 			const { registration: before, problems } = parseRegistration(
@@ -137,7 +137,7 @@ function updateParser(
 			merged = judged.registration;
 			return putEdits(now, smallkey, merged);
 		};
-		return { subject: `update ${smallkey}`, edits, registration: () => merged };
+		return { subject: `update ${smallkey}`, decide, registration: () => merged };
 	};
 }
 
@@ -190,7 +190,7 @@ export function parseChange(
 		return { status: 400, errors: [smallkeyProblem(text ?? segment)], reason: "smallkey" };
 	const kind = changeKinds[action];
 	const change = kind.parse(smallkey, body, sender);
-	if (!("edits" in change)) return refusalOf(change);
+	if (!("decide" in change)) return refusalOf(change);
 	const { problems } = judgeWritten(smallkey, sender);
 	return problems.length > 0 ? refusalOf(problems) : { smallkey, kind, ...change };
 }
@@ -216,14 +216,14 @@ const maxShownLength = 80;
  * Refuses edits with 412 if a condition does not hold on their state (RFC 9110, section 13.1). `etag`: of the
  * registration that they leave. @param conditions not signed; empty: not sent
  */
-export function conditionalEdits(
+export function addConditions(
 	smallkey: string,
-	edits: Edits,
+	decide: Decide,
 	{ ifMatch, ifNoneMatch }: { ifMatch: string; ifNoneMatch: string },
 ) {
 	let etag: string | null = null;
-	const decide: Edits = async (now) => {
-		const proposed = await edits(now);
+	const decideOnConditions: Decide = async (now) => {
+		const proposed = await decide(now);
 		// A request that is refused in any case is refused for that reason (RFC 9110, section 13.2.1).
 		if (isRefusal(proposed)) return proposed;
 		const ids = await now.ids(smallkey);
@@ -238,5 +238,5 @@ export function conditionalEdits(
 		const problem = problemAt(header, "condition", shown, smallkey, before ?? textOf("nothing"));
 		return { status: 412, errors: [problem], isDone: proposed.length === 0 };
 	};
-	return { edits: decide, etag: () => etag };
+	return { decide: decideOnConditions, etag: () => etag };
 }

@@ -8,7 +8,7 @@ import { problemAt, shownValue, textOf, textsOf } from "../registry/texts.ts";
 import { isRefusal, type Meta, type Refusal } from "../store/store.ts";
 import type { WriteAction } from "./app.ts";
 import type { Context, Refresh } from "./context.ts";
-import { conditionalEdits, parseChange, type RequestedChange } from "./register.ts";
+import { addConditions, parseChange, type RequestedChange } from "./register.ts";
 import { emptyBody, jsonReply, type Reply, refuseWrite, textReply, uncachedHeaders } from "./reply.ts";
 import { isSignedBy, sha256Hex } from "./senders.ts";
 
@@ -87,7 +87,7 @@ export async function answerWrite(
 		await store.remember({ ...meta, outcome: plan.status });
 		return refuseWrite(plan);
 	}
-	if ("edits" in plan) return makeChange(write, plan, meta, context);
+	if ("decide" in plan) return makeChange(write, plan, meta, context);
 	const isFirst = await store.remember({ ...meta, outcome: 202 });
 	const isWanted = (smallkey: string) => mayChange(sender, smallkey);
 	return jsonReply(202, { layers: isFirst ? context.refresh?.({ ...plan, isWanted }) : 0 });
@@ -129,8 +129,8 @@ async function makeChange(
 	meta: Omit<Meta, "smallkey" | "subject">,
 	{ store, settings, status: readStatus }: Context,
 ): Promise<Reply> {
-	const { edits, etag } = conditionalEdits(smallkey, change.edits, write);
-	const outcome = await store.change(edits, { ...meta, smallkey, subject });
+	const { decide, etag } = addConditions(smallkey, change.decide, write);
+	const outcome = await store.change(decide, { ...meta, smallkey, subject });
 	if (isRefusal(outcome)) return refuseWrite(outcome);
 	const tag = etag();
 	const headers: Record<string, string> = tag === null ? {} : { ETag: tag };
@@ -151,7 +151,7 @@ async function makeChange(
 		commit: outcome.commit,
 		changed: outcome.changed,
 		fragments: readable.paths.map((path) => `${basePath}/${path}`),
-		published: store.published && outcome.branch === undefined && outcome.published !== false,
+		published: store.publishesAtOnce && outcome.branch === undefined && outcome.published !== false,
 		branch: outcome.branch,
 		pull_request: outcome.pullRequest,
 		draft: draft ?? undefined,

@@ -13,8 +13,8 @@ import { type Problem, textsOf } from "../registry/texts.ts";
 import { counted, plain } from "../registry/untrusted-text.ts";
 import {
 	type Commit,
+	type Decide,
 	type Edit,
-	type Edits,
 	isRefusal,
 	type Meta,
 	type Reader,
@@ -153,7 +153,7 @@ export async function storeBatch(
 ) {
 	const comparison: Comparison = { added: [], changed: [], unchanged: [] };
 	const refused: [smallkey: string, problems: Problem[]][] = [];
-	const decide: Edits = async (now) => {
+	const decide: Decide = async (now) => {
 		const decisions = await pMap(
 			registrations,
 			async (layer) => [layer[0], (await now.ids(layer[0])) !== null, await editsOf(now, ...layer)] as const,

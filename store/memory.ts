@@ -3,8 +3,8 @@ import { blobId } from "./hashes.ts";
 import { decideChange, isProposed, readerOf } from "./reader.ts";
 import {
 	type Commit,
+	type Decide,
 	type Edit,
-	type Edits,
 	isRefusal,
 	type Meta,
 	type Refusal,
@@ -53,7 +53,7 @@ export function memoryStore(files: Readonly<Record<string, string>> = {}) {
 	const used = new UsedRequests(() => Number.NEGATIVE_INFINITY);
 	const inOrder = pLimit(1);
 
-	async function make(edits: Edits, meta: Meta): Promise<Commit | Refusal> {
+	async function make(decide: Decide, meta: Meta): Promise<Commit | Refusal> {
 		const { smallkey, author } = meta;
 		const branch = meta.review ? reviewBranch(meta) : "main";
 		const review = reviews.get(branch);
@@ -63,7 +63,7 @@ export function memoryStore(files: Readonly<Record<string, string>> = {}) {
 		const spellings = async (key: string) =>
 			(await Promise.all([...reviews.values()].map((other) => readerAt(other).spellings(key)))).flat();
 		const outcome = await decideChange(
-			{ edits, meta },
+			{ decide, meta },
 			now,
 			meta.review ? { holder, spellings } : null,
 			used,
@@ -89,11 +89,11 @@ export function memoryStore(files: Readonly<Record<string, string>> = {}) {
 	}
 
 	const store: Store = {
-		published: true,
+		publishesAtOnce: true,
 		read: (smallkey) => readerAt(served).read(smallkey),
 		ids: (smallkey) => readerAt(served).ids(smallkey),
 		spellings: (smallkey) => readerAt(served).spellings(smallkey),
-		change: (edits, meta) => inOrder(() => make(edits, meta)),
+		change: (decide, meta) => inOrder(() => make(decide, meta)),
 		remember: async (use) => used.note(use),
 	};
 	return { ...store, commits, files: served.files as ReadonlyMap<string, string> };

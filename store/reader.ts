@@ -3,8 +3,8 @@ import { problemAt } from "../registry/texts.ts";
 import { groupBy } from "../registry/untrusted-text.ts";
 import { blobId } from "./hashes.ts";
 import {
+	type Decide,
 	type Edit,
-	type Edits,
 	isRefusal,
 	type Layer,
 	type Meta,
@@ -147,12 +147,12 @@ export function twinWaits(smallkey: string, other: string): Refusal {
  * @param used a request in it is refused now unless it changes nothing
  */
 export async function decideChange(
-	{ edits, meta }: { edits: Edits; meta: Meta },
+	{ decide, meta }: { decide: Decide; meta: Meta },
 	now: Reader,
 	waiting: Waiting | null,
 	used: UsedRequests,
 ): Promise<Edit[] | Refusal> {
-	const proposed = await edits(now);
+	const proposed = await decide(now);
 	const changesFiles = (decision: Edit[] | Refusal) => !isRefusal(decision) && decision.length > 0;
 	const refusal = waiting && changesFiles(proposed) ? await refuseWaiting(meta, now, waiting) : null;
 	const outcome = refusal ?? proposed;

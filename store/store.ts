@@ -69,7 +69,7 @@ export interface Reader {
 }
 
 /** Decides what a change does. The store calls it again if another change was made in the meantime. */
-export type Edits = (now: Reader) => Promise<Edit[] | Refusal>;
+export type Decide = (now: Reader) => Promise<Edit[] | Refusal>;
 
 export interface UsedRequest extends Pick<Meta, "time"> {
 	request: string;
@@ -81,14 +81,14 @@ export interface UsedRequest extends Pick<Meta, "time"> {
 
 export interface Store extends Reader {
 	/** Whether a change can be read as a fragment as soon as `change` resolves. */
-	readonly published: boolean;
+	readonly publishesAtOnce: boolean;
 	/**
-	 * Makes one commit of `edits`, which is durable when the promise resolves; without edits, no commit.
-	 * @returns the commit; the refusal of `edits`; or a refusal with status 401 if the same request was used before, and
+	 * Makes one commit, which is durable when the promise resolves; without edits, no commit.
+	 * @returns the commit; the refusal of `decide`; or a refusal with status 401 if the same request was used before, and
 	 * this change would change something again
 	 * @throws {StoreBusy} if the change was not made
 	 */
-	change(edits: Edits, meta: Meta): Promise<Commit | Refusal>;
+	change(decide: Decide, meta: Meta): Promise<Commit | Refusal>;
 	/**
 	 * Remembers a signed request that was refused, or that changed no layer. On this machine the record is durable when the
 	 * promise resolves; with the layers on GitHub it ends with the process.

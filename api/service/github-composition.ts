@@ -63,9 +63,9 @@ export function watchStore(store: Store, now: () => number) {
 	let problem: string | null = null;
 	let failedMs = 0;
 
-	const change: Store["change"] = async (edits, meta) => {
+	const change: Store["change"] = async (decide, meta) => {
 		try {
-			const outcome = await store.change(edits, meta);
+			const outcome = await store.change(decide, meta);
 			problem = null;
 			return outcome;
 		} catch (error) {

@@ -95,7 +95,7 @@ function limiterOf({ WRITES }: Bindings): WriteLimiter | undefined {
 const noRepository = "GITHUB_REPOSITORY: is not set, so that nothing can be written";
 
 const noStore: Store = {
-	published: false,
+	publishesAtOnce: false,
 	read: refuse,
 	ids: refuse,
 	spellings: refuse,

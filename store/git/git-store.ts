@@ -1,8 +1,8 @@
 import pLimit from "p-limit";
 import {
 	type Commit,
+	type Decide,
 	type Edit,
-	type Edits,
 	type Meta,
 	type Refusal,
 	StoreBusy,
@@ -79,7 +79,7 @@ async function commitSeed({ importGroup, persist }: Import, time: number, edits:
 }
 
 export class GitStore {
-	readonly published = true;
+	readonly publishesAtOnce = true;
 	readonly #waiting: PendingChange[] = [];
 	readonly #open = new Set<Promise<unknown>>();
 	readonly #inOrder = pLimit(1);
@@ -123,10 +123,10 @@ export class GitStore {
 		}, this.context.limits.pollMs);
 	}
 
-	async change(edits: Edits, meta: Meta): Promise<Commit | Refusal> {
+	async change(decide: Decide, meta: Meta): Promise<Commit | Refusal> {
 		if (this.#isClosed) throw new StoreBusy("busy", 5, "the service is shutting down");
 		const outcome = new Promise<Commit | Refusal>((resolve, reject) => {
-			this.#waiting.push({ edits, meta, resolve, reject });
+			this.#waiting.push({ decide, meta, resolve, reject });
 		});
 		this.#open.add(outcome);
 		void this.#inOrder(() => this.#writeWaiting());

@@ -5,8 +5,8 @@ import { groupBy } from "../../registry/untrusted-text.ts";
 import { decideChange, isProposed, type Waiting } from "../reader.ts";
 import {
 	type Commit,
+	type Decide,
 	type Edit,
-	type Edits,
 	groupOf,
 	isRefusal,
 	type Meta,
@@ -37,13 +37,13 @@ export interface StoreContext extends StoreBase, Import {
 }
 
 export interface PendingChange {
-	edits: Edits;
+	decide: Decide;
 	meta: Meta;
 	resolve: (outcome: Commit | Refusal) => void;
 	reject: (error: unknown) => void;
 }
 
-interface JudgedChange extends Omit<PendingChange, "edits"> {
+interface JudgedChange extends Omit<PendingChange, "decide"> {
 	/** Empty for a refusal. */
 	edits: Edit[];
 	refusal: Refusal | null;

@@ -1,7 +1,7 @@
 import { readerOf } from "../reader.ts";
 import {
 	type Commit,
-	type Edits,
+	type Decide,
 	groupOf,
 	isRefusal,
 	type Meta,
@@ -55,8 +55,8 @@ export function githubStore(options: GithubOptions): Store {
 		makeEach(batch, (part) => makeTogether({ ...context, github: githubUntil(part.until) }, part)),
 	);
 
-	async function change(edits: Edits, meta: Meta): Promise<Commit | Refusal> {
-		const outcome = await queue.add({ edits, meta });
+	async function change(decide: Decide, meta: Meta): Promise<Commit | Refusal> {
+		const outcome = await queue.add({ decide, meta });
 		for (const use of usesOf(meta, isRefusal(outcome) ? outcome.status : outcome.commit)) used.note(use);
 		return outcome;
 	}
@@ -66,7 +66,7 @@ export function githubStore(options: GithubOptions): Store {
 	}
 
 	return {
-		published: false,
+		publishesAtOnce: false,
 		read: async (smallkey) => (await readNow()).read(smallkey),
 		ids: async (smallkey) => (await readNow()).ids(smallkey),
 		spellings: async (smallkey) => (await readNow()).spellings(smallkey),

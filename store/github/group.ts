@@ -2,8 +2,8 @@ import { layerPath } from "../../registry/smallkey.ts";
 import { decideChange, isProposed, readerOf } from "../reader.ts";
 import {
 	type Commit,
+	type Decide,
 	type Edit,
-	type Edits,
 	type Meta,
 	type Refusal,
 	requestMemoryMs,
@@ -16,7 +16,7 @@ import { type Connection, type Github, GithubBusy, LostAnswer, Refused } from ".
 import { findReview, joinSteps, moveBranch, type Review, showReview } from "./review.ts";
 
 export interface Change {
-	edits: Edits;
+	decide: Decide;
 	meta: Meta;
 }
 
@@ -36,7 +36,7 @@ export interface Batch {
 	fill(): void;
 }
 
-/** The error, which `edits` may have thrown, is that of one change. */
+/** The error, which `decide` may have thrown, is that of one change. */
 export type Outcome = Commit | Refusal | { error: unknown };
 
 type Decision = Edit[] | Outcome;

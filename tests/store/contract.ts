@@ -1,5 +1,5 @@
 import * as assert from "uvu/assert";
-import { conditionalEdits } from "../../api/register.ts";
+import { addConditions } from "../../api/register.ts";
 import { descriptionPath, layerPath } from "../../registry/smallkey.ts";
 import { problemAt, textsOf } from "../../registry/texts.ts";
 import { blobId } from "../../store/hashes.ts";
@@ -151,7 +151,7 @@ export function testStore(name: string, open: () => Promise<Fresh>): void {
 		assert.equal(seen, ["Ab1", "aB1"], "with changes that are not made yet");
 	});
 
-	test("what the edits refuse or throw is handed on, and stops no other change", async ({ store, put }) => {
+	test("what `decide` refuses or throws is handed on, and stops no other change", async ({ store, put }) => {
 		const { commit } = await put("re", 1);
 		const refusal = { status: 409, errors: [problemAt("smallkey", "required")] };
 		const broken = async () => {
@@ -188,8 +188,8 @@ export function testStore(name: string, open: () => Promise<Fresh>): void {
 	test("a condition is decided on the state on which the change is made", async ({ store, stored }) => {
 		const putIf = async (value: number, more: { ifMatch?: string; ifNoneMatch?: string }, parts = {}) => {
 			const conditions = { ifMatch: "", ifNoneMatch: "", ...more };
-			const { edits, etag } = conditionalEdits("if", putting("if", textOf(value)), conditions);
-			const outcome = await store.change(edits, metaOf("if", parts));
+			const { decide, etag } = addConditions("if", putting("if", textOf(value)), conditions);
+			const outcome = await store.change(decide, metaOf("if", parts));
 			return [isRefusal(outcome) ? outcome.status : outcome.changed, etag()];
 		};
 		const tagOf = async (value: number) => `"${await blobId(String(textOf(value)))}"`;

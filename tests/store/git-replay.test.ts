@@ -93,9 +93,9 @@ test("a line that a power cut has cut off spoils no other line", async ({ world 
 });
 
 test("a repeat whose first method is not known is answered like the first", async ({ world }) => {
-	const edits = async () => ((await world.store.read("k")) ? [] : [{ path: layerPath("k"), text: "1\n" }]);
+	const decide = async () => ((await world.store.read("k")) ? [] : [{ path: layerPath("k"), text: "1\n" }]);
 	const meta = { ...metaOf("k", { time: noon }), method: "PUT" };
-	const change = () => committed(world.store.change(edits, meta));
+	const change = () => committed(world.store.change(decide, meta));
 	const commit = await change();
 	// Without the log, the request is read from the commit.
 	await world.store.close();

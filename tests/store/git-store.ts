@@ -33,8 +33,8 @@ export function put(
 	layer = "limits",
 	parts: Partial<Meta> = {},
 ): Promise<Commit | Refusal> {
-	const edits = async () => [{ path: layerPath(smallkey), text: wms(layer) }];
-	return store.change(edits, metaOf(smallkey, parts));
+	const decide = async () => [{ path: layerPath(smallkey), text: wms(layer) }];
+	return store.change(decide, metaOf(smallkey, parts));
 }
 
 export async function committed(change: Promise<Commit | Refusal>): Promise<string> {

@@ -125,9 +125,9 @@ test("a change is judged on what others have brought to the branch", async ({ wo
 	};
 	const pushed = await world.commit("revert", `${old}^{tree}`);
 	const text = wms("second");
-	const edits = async (now: Reader) =>
+	const decide = async (now: Reader) =>
 		(await now.read("pushed"))?.registration === text ? [] : [{ path: layerPath("pushed"), text }];
-	const outcome = await world.store.change(edits, metaOf("pushed"));
+	const outcome = await world.store.change(decide, metaOf("pushed"));
 	assert.is("changed" in outcome && outcome.changed, true);
 	assert.equal(ranges, [pushed, await world.tip()], "a push is published, too");
 });
@@ -161,11 +161,11 @@ test("a layer whose file has an old mode of git is stored", async ({ world }) =>
 		id = await write("tree", Buffer.concat([Buffer.from(`${entry}\0`), Buffer.from(id, "hex")]));
 	const commit = await world.commit("as git once wrote it", id);
 	let layer: unknown = null;
-	const edits = async (now: Reader) => {
+	const decide = async (now: Reader) => {
 		layer = await now.read("oldmode");
 		return [];
 	};
-	assert.is(await committed(world.store.change(edits, metaOf("oldmode"))), commit);
+	assert.is(await committed(world.store.change(decide, metaOf("oldmode"))), commit);
 	assert.equal(layer, { registration: wms("old"), description: null });
 	const { kind } = (await world.store.branch.readerAt(commit).file(layerPath("oldmode"))) ?? {};
 	assert.is(kind, "file");
@@ -290,12 +290,12 @@ test("a push between judging and commit is kept, and the change judged again", a
 	const judgedOn: (string | undefined)[] = [];
 	const pushed = await committed(world.put("meanwhile", "pushed", { review: true }));
 	const before = await world.tip();
-	const edits = async (now: Reader) => {
+	const decide = async (now: Reader) => {
 		judgedOn.push((await now.read("meanwhile"))?.registration);
 		if (judgedOn.length === 1) await world.commit("pushed meanwhile", `${pushed}^{tree}`);
 		return [{ path: layerPath("between"), text: wms("between") }];
 	};
-	const commit = await committed(world.store.change(edits, metaOf("between")));
+	const commit = await committed(world.store.change(decide, metaOf("between")));
 	assert.equal(judgedOn, [undefined, wms("pushed")]);
 	assert.is(await world.git("rev-parse", `${commit}~2`), before);
 	assert.ok(await world.store.read("meanwhile"));

@@ -254,9 +254,9 @@ test("changes for review share one pull request, until it is merged or closed", 
 	assert.is.not(third.pullRequest, first.pullRequest);
 	const [head, before] = await peer.commits("register/review");
 	assert.equal([head?.sha, before?.sha], [third.commit, (await peer.commits())[0]?.sha]);
-	const edits = async (): Promise<Edit[]> =>
+	const decide = async (): Promise<Edit[]> =>
 		[layerPath, descriptionPath].map((pathOf) => ({ path: pathOf("review"), text: null }));
-	await store.change(edits, metaOf("review", review));
+	await store.change(decide, metaOf("review", review));
 	const batch = async () => ["a1", "b2"].map((key) => ({ path: layerPath(key), text: "1\n" }));
 	const outcome = await store.change(batch, metaOf("batch", { smallkey: null, ...review }));
 	assert.is(!isRefusal(outcome) && outcome.branch, "register/jstest.batch");

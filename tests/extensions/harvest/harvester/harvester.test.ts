@@ -183,8 +183,8 @@ test("a description that the store refuses does not keep the others from being s
 	for (const smallkey of ["ab", "cd"]) await scene.put(smallkey);
 	const { store } = handlers;
 	const change = store.change.bind(store);
-	store.change = async (edits, meta) => {
-		if (meta.smallkey === "cd") return change(edits, meta);
+	store.change = async (decide, meta) => {
+		if (meta.smallkey === "cd") return change(decide, meta);
 		return { status: 400, errors: [problemAt("", "json")] };
 	};
 	void harvester.start();
