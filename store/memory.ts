@@ -1,6 +1,8 @@
 import pLimit from "p-limit";
+import { reviewBranch } from "./branches.ts";
+import { decideChange, isProposed } from "./decide.ts";
 import { blobId } from "./hashes.ts";
-import { decideChange, isProposed, readerOf } from "./reader.ts";
+import { readerOf } from "./reader.ts";
 import {
 	type Commit,
 	type Decide,
@@ -8,11 +10,9 @@ import {
 	isRefusal,
 	type Meta,
 	type Refusal,
-	reviewBranch,
 	type Store,
-	UsedRequests,
-	usesOf,
 } from "./store.ts";
+import { UsedRequests, usesOf } from "./used-requests.ts";
 
 interface MemoryCommit extends Meta {
 	id: string;

@@ -1,10 +1,12 @@
 import { descriptionPath, layerPath } from "../../registry/smallkey.ts";
 import { counted } from "../../registry/untrusted-text.ts";
+import { mainTrailer, repairedTrailer, serviceIdentity } from "../../store/authorship.ts";
+import { declinedFolder, repairBranch } from "../../store/branches.ts";
 import { trailersOf } from "../../store/git/commands/commits.ts";
 import { gitText, runGit } from "../../store/git/commands/run.ts";
-import { listBranches, repairedTrailer } from "../../store/git/review-branches.ts";
+import { listBranches } from "../../store/git/review-branches.ts";
 import { importCommit } from "../../store/git/writer.ts";
-import { declinedFolder, type Edit, mainTrailer, repairBranch, serviceIdentity } from "../../store/store.ts";
+import type { Edit } from "../../store/store.ts";
 
 /** Further trailers of a proposal's commit, the evidence for every layer. */
 const evidenceTrailer = "Evidence";

@@ -3,7 +3,7 @@ import { canonicalText } from "../../registry/registration.ts";
 import { descriptionPath, type Lang, langs, layerPath } from "../../registry/smallkey.ts";
 import { textsByLang } from "../../registry/texts/filled.ts";
 import { code, groupBy, plain, shortened } from "../../registry/untrusted-text.ts";
-import { repairBranch } from "../../store/store.ts";
+import { repairBranch } from "../../store/branches.ts";
 import { descriptionText } from "../harvest/description.ts";
 import { placeOf } from "../harvest/finding.ts";
 import { type Proposal, subjectOf } from "./proposal-branches.ts";

@@ -1,5 +1,6 @@
 import { maxClockSkewMs, parseTimestamp } from "../../registry/sender.ts";
 import { parseLayerPath } from "../../registry/smallkey.ts";
+import { authorMail, repairedTrailer, serviceAuthor } from "../../store/authorship.ts";
 import {
 	type LoggedCommit,
 	type Person,
@@ -7,8 +8,6 @@ import {
 	subjectOf,
 	trailersOf,
 } from "../../store/git/commands/commits.ts";
-import { repairedTrailer } from "../../store/git/review-branches.ts";
-import { authorMail, serviceAuthor } from "../../store/store.ts";
 
 /** How a commit arrived. */
 export interface Provenance {

@@ -1,9 +1,10 @@
 import pMap from "p-map";
 import { layerPath } from "../../registry/smallkey.ts";
+import { mainTrailer } from "../../store/authorship.ts";
+import { declinedFolder, reviewFolders } from "../../store/branches.ts";
 import { subjectOf, trailersOf } from "../../store/git/commands/commits.ts";
 import { runGit } from "../../store/git/commands/run.ts";
 import { listBranches } from "../../store/git/review-branches.ts";
-import { declinedFolder, mainTrailer, reviewFolders } from "../../store/store.ts";
 import { servedRef } from "../harvest/repository.ts";
 
 export type Review = Awaited<ReturnType<typeof readReviews>>[number];

@@ -1,5 +1,6 @@
 import { isSenderId, type PublicName } from "../../registry/sender.ts";
 import { parseLayerPath } from "../../registry/smallkey.ts";
+import { serviceIdentity } from "../../store/authorship.ts";
 import {
 	believedMs,
 	isShallow,
@@ -8,7 +9,6 @@ import {
 	readLog,
 	trailersOf,
 } from "../../store/git/commands/commits.ts";
-import { serviceIdentity } from "../../store/store.ts";
 import { type ChangeKind, maxRecent, type RecentChange } from "./entries.ts";
 import type { KnownOfLayer } from "./entry.ts";
 

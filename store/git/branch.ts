@@ -1,13 +1,14 @@
 import { join } from "node:path";
 import { layerPath, parseLayerPath } from "../../registry/smallkey.ts";
 import type { Problem } from "../../registry/texts.ts";
+import { servedBranch } from "../branches.ts";
 import type { Edit } from "../store.ts";
 import { type CatFile, type CommitReader, openReader } from "./commands/cat-file.ts";
 import { isDescendant } from "./commands/commits.ts";
 import { GitDamage, gitText, NotDescendant } from "./commands/run.ts";
 import { diffTree, listTree, type PathChange } from "./commands/tree.ts";
 import { readRef } from "./repository.ts";
-import { branchName, type StoreBase } from "./writer.ts";
+import type { StoreBase } from "./writer.ts";
 
 const limitMs = 5_000;
 
@@ -30,13 +31,13 @@ const maxQuoted = 60;
 
 /** @returns null if the branch does not exist yet @throws {GitDamage} if it names no commit or a missing one */
 export async function readHead(repository: string, catFile: Pick<CatFile, "read">): Promise<string | null> {
-	const head = await catFile.read(`refs/heads/${branchName}`);
+	const head = await catFile.read(`refs/heads/${servedBranch}`);
 	if (head?.type === "commit") return head.id;
 	const text = await readRef(repository);
 	if (text === null) return null;
 	const says = JSON.stringify(text.trim().slice(0, maxQuoted));
 	throw new GitDamage(
-		`${join(repository, "refs/heads", branchName)}: must name a commit of the repository, and says ${says}`,
+		`${join(repository, "refs/heads", servedBranch)}: must name a commit of the repository, and says ${says}`,
 	);
 }
 
@@ -87,7 +88,7 @@ export function openBranch(
 	/** @throws {NotDescendant} a standby does not follow a service that lost its layers */
 	async function follow(): Promise<void> {
 		const head = await readHead(repository, catFile);
-		if (head === null) throw new GitDamage(`refs/heads/${branchName} is gone`);
+		if (head === null) throw new GitDamage(`refs/heads/${servedBranch} is gone`);
 		if (head !== commit) {
 			behind = "a push is not published yet";
 			if (!(await isDescendant(repository, commit, head))) throw new NotDescendant(commit, head);

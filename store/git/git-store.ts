@@ -1,4 +1,6 @@
 import pLimit from "p-limit";
+import { serviceAuthor } from "../authorship.ts";
+import { servedBranch } from "../branches.ts";
 import {
 	type Commit,
 	type Decide,
@@ -6,7 +8,6 @@ import {
 	type Meta,
 	type Refusal,
 	StoreBusy,
-	serviceAuthor,
 	type UsedRequest,
 } from "../store.ts";
 import { findLastCommit, openBranch, type Publish, readHead } from "./branch.ts";
@@ -14,9 +15,8 @@ import { openCatFile } from "./commands/cat-file.ts";
 import { type PendingChange, type StoreContext, writeChanges } from "./groups.ts";
 import { createHealth } from "./health.ts";
 import { createMaintenance, type Guard, openRepository, startTask } from "./repository.ts";
-import { openRequestLog } from "./used-requests.ts";
+import { openRequestLog } from "./request-log.ts";
 import {
-	branchName,
 	defaultLimits,
 	type Import,
 	openImport,
@@ -73,7 +73,7 @@ export async function openGitStore(options: GitStoreOptions, seed: () => Promise
 async function commitSeed({ importGroup, persist }: Import, time: number, edits: Edit[]): Promise<string> {
 	const subject = `seed ${edits.length} files`;
 	const meta = { smallkey: null, author: serviceAuthor, subject, trailers: [], request: null, review: false };
-	const [id = ""] = await importGroup(branchName, null, [{ edits, meta: { ...meta, time } }]);
+	const [id = ""] = await importGroup(servedBranch, null, [{ edits, meta: { ...meta, time } }]);
 	await persist();
 	return id;
 }

@@ -2,27 +2,26 @@ import pLimit from "p-limit";
 import { folderOf } from "../../registry/smallkey.ts";
 import type { Problem } from "../../registry/texts.ts";
 import { groupBy } from "../../registry/untrusted-text.ts";
-import { decideChange, isProposed, type Waiting } from "../reader.ts";
+import { groupOf, reviewBranch, servedBranch } from "../branches.ts";
+import { decideChange, isProposed, type Waiting } from "../decide.ts";
 import {
 	type Commit,
 	type Decide,
 	type Edit,
-	groupOf,
 	isRefusal,
 	type Meta,
 	type Refusal,
-	reviewBranch,
 	StoreBusy,
-	usesOf,
 } from "../store.ts";
+import { usesOf } from "../used-requests.ts";
 import { type Branch, changesOf, findLastCommit } from "./branch.ts";
 import type { CatFile } from "./commands/cat-file.ts";
 import { isDescendant } from "./commands/commits.ts";
 import { GitFailure } from "./commands/run.ts";
 import type { WriteHealth } from "./health.ts";
+import type { RequestLog } from "./request-log.ts";
 import { senderOf, waitingSpellings } from "./review-branches.ts";
-import type { RequestLog } from "./used-requests.ts";
-import { BranchHeld, branchName, type Import, type StoreBase } from "./writer.ts";
+import { BranchHeld, type Import, type StoreBase } from "./writer.ts";
 
 /** How often a group is judged that another process has overtaken. */
 const maxAttempts = 20;
@@ -82,7 +81,7 @@ async function writeGroup(context: StoreContext, group: readonly PendingChange[]
 			return await tryGroup(context, group, meta);
 		} catch (error) {
 			if (!(error instanceof BranchHeld)) throw error;
-			const name = meta.review ? reviewBranch(meta) : branchName;
+			const name = meta.review ? reviewBranch(meta) : servedBranch;
 			const reason = `others keep changing or holding the branch ${name}: ${error.message}`;
 			if (attempts === maxAttempts) throw new StoreBusy("branch-moved", 2, reason);
 		}
@@ -145,7 +144,7 @@ async function targetOf({ repository, catFile, branch }: StoreContext, meta: Met
 		return { name, base, reader: branch.readerAt(base), waiting };
 	};
 	const served = branch.commit;
-	if (!meta.review) return at(branchName, served);
+	if (!meta.review) return at(servedBranch, served);
 	const name = reviewBranch(meta);
 	const review = (await catFile.read(`refs/heads/${name}`))?.id ?? null;
 	const isOpen = review !== null && !(await isDescendant(repository, review, served));

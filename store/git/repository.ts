@@ -1,10 +1,11 @@
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rename, rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
+import { servedBranch } from "../branches.ts";
 import { readTextIfThere } from "../files/files.ts";
 import { GitFailure, gitText, runGit } from "./commands/run.ts";
 import { diskReasonOf } from "./health.ts";
-import { branchName, type StoreBase } from "./writer.ts";
+import type { StoreBase } from "./writer.ts";
 
 export type Guard = (repository: string) => Promise<boolean>;
 
@@ -19,7 +20,7 @@ export async function openRepository(base: StoreBase, guard: Guard | undefined):
 		for (const name of ["config.lock", "packed-refs.lock"]) await rm(join(repository, name), { force: true });
 		const isOther = isNew || (await repairFiles(base));
 		// Git writes its config, for which a full disk has no room.
-		if (isOther) await runGit(repository, ["init", "-q", "--bare", `--initial-branch=${branchName}`, "."]);
+		if (isOther) await runGit(repository, ["init", "-q", "--bare", `--initial-branch=${servedBranch}`, "."]);
 		await applySettings(repository, (await guard?.(repository)) ?? false);
 		if (isNew) await syncNew(base);
 	} catch (error) {
@@ -134,8 +135,8 @@ export async function readRef(repository: string): Promise<string | null> {
 		});
 	const packed = (await read("packed-refs"))
 		?.split("\n")
-		.find((line) => line.endsWith(` refs/heads/${branchName}`));
-	return (await read(`refs/heads/${branchName}`)) ?? packed?.slice(0, packed.indexOf(" ")) ?? null;
+		.find((line) => line.endsWith(` refs/heads/${servedBranch}`));
+	return (await read(`refs/heads/${servedBranch}`)) ?? packed?.slice(0, packed.indexOf(" ")) ?? null;
 }
 
 /** Longest time of a repack, and the pause after one that failed. */

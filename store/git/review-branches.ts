@@ -1,4 +1,4 @@
-import { authorOf, serviceIdentity } from "../store.ts";
+import { authorOf, serviceIdentity } from "../authorship.ts";
 import type { Branch } from "./branch.ts";
 import { listCommits, personText, readCommits } from "./commands/commits.ts";
 import { runGit } from "./commands/run.ts";
@@ -49,6 +49,3 @@ export async function listBranches(
 		return { name, commit, author, mail, timeMs: Number(seconds) * 1_000, message };
 	});
 }
-
-/** In the commit of a proposed repair, for every layer. */
-export const repairedTrailer = "Repairs";

@@ -1,10 +1,9 @@
 import { open, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { authorMail, commitMessage, type Edit, type Log, type Meta, serviceAuthor } from "../store.ts";
+import { authorMail, commitMessage, serviceAuthor } from "../authorship.ts";
+import type { Edit, Log, Meta } from "../store.ts";
 import { GitFailure, GitKilled, GitTimeout, gitText } from "./commands/run.ts";
-
-export const branchName = "main";
 
 export const defaultLimits = {
 	/** Longest time of a git process that writes a group, of a read of one object, and of a sync. */

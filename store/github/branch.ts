@@ -1,6 +1,7 @@
 import pMap from "p-map";
+import { authorMail, commitMessage, serviceAuthor } from "../authorship.ts";
 import type { CommitFiles, FileEntry, Folder } from "../reader.ts";
-import { authorMail, commitMessage, type Edit, type Meta, serviceAuthor } from "../store.ts";
+import type { Edit, Meta } from "../store.ts";
 import { type Github, GithubBusy, orNull, Refused } from "./client.ts";
 
 export interface Head {

@@ -1,17 +1,16 @@
+import { groupOf } from "../branches.ts";
 import { readerOf } from "../reader.ts";
 import {
 	type Commit,
 	type Decide,
-	groupOf,
 	isRefusal,
 	type Meta,
 	type Reader,
 	type Refusal,
 	type Store,
 	StoreBusy,
-	UsedRequests,
-	usesOf,
 } from "../store.ts";
+import { UsedRequests, usesOf } from "../used-requests.ts";
 import { Heads, readHead } from "./branch.ts";
 import { authorizeWith, type Connection, type Credentials, connect, GithubBusy } from "./client.ts";
 import { type Batch, type Change, makeTogether, type Outcome } from "./group.ts";

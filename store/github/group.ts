@@ -1,16 +1,8 @@
 import { layerPath } from "../../registry/smallkey.ts";
-import { decideChange, isProposed, readerOf } from "../reader.ts";
-import {
-	type Commit,
-	type Decide,
-	type Edit,
-	type Meta,
-	type Refusal,
-	requestMemoryMs,
-	StoreBusy,
-	type UsedRequests,
-	usedBefore,
-} from "../store.ts";
+import { decideChange, isProposed, usedBefore } from "../decide.ts";
+import { readerOf } from "../reader.ts";
+import { type Commit, type Decide, type Edit, type Meta, type Refusal, StoreBusy } from "../store.ts";
+import { requestMemoryMs, type UsedRequests } from "../used-requests.ts";
 import { commitEach, type Head, type Heads, type PastCommit, recentCommits } from "./branch.ts";
 import { type Connection, type Github, GithubBusy, LostAnswer, Refused } from "./client.ts";
 import { findReview, joinSteps, moveBranch, type Review, showReview } from "./review.ts";

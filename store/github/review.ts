@@ -1,6 +1,9 @@
 import { code } from "../../registry/untrusted-text.ts";
-import { readerOf, type Waiting } from "../reader.ts";
-import { authorOf, isReviewBranch, type Meta, reviewBranch } from "../store.ts";
+import { authorOf } from "../authorship.ts";
+import { isReviewBranch, reviewBranch } from "../branches.ts";
+import type { Waiting } from "../decide.ts";
+import { readerOf } from "../reader.ts";
+import type { Meta } from "../store.ts";
 import { type Head, type Heads, readHead, type Step } from "./branch.ts";
 import { type Github, GithubBusy, Refused } from "./client.ts";
 

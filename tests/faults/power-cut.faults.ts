@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, openSync } from "node:fs";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
-import { usedBefore } from "../../store/store.ts";
+import { usedBefore } from "../../store/decide.ts";
 import { freshSuite, runUnless } from "../helpers/world.ts";
 import { committed, git, openEmpty, put } from "../store/git-store.ts";
 import { LoopDisk } from "./disk.ts";

@@ -2,8 +2,8 @@ import * as assert from "uvu/assert";
 import { addConditions } from "../../api/register.ts";
 import { descriptionPath, layerPath } from "../../registry/smallkey.ts";
 import { problemAt, textsOf } from "../../registry/texts.ts";
+import { twinWaits, usedBefore, waitsOf } from "../../store/decide.ts";
 import { blobId } from "../../store/hashes.ts";
-import { twinWaits } from "../../store/reader.ts";
 import {
 	type Commit,
 	type Edit,
@@ -12,8 +12,6 @@ import {
 	type Reader,
 	type Store,
 	StoreBusy,
-	usedBefore,
-	waitsOf,
 } from "../../store/store.ts";
 import { sharedSuite } from "../helpers/world.ts";
 

@@ -2,17 +2,10 @@ import { createPrivateKey } from "node:crypto";
 import pMap from "p-map";
 import * as assert from "uvu/assert";
 import { descriptionPath, layerPath } from "../../registry/smallkey.ts";
+import { serviceAuthor } from "../../store/authorship.ts";
+import { usedBefore } from "../../store/decide.ts";
 import { githubStore } from "../../store/github/github-store.ts";
-import {
-	type Edit,
-	isRefusal,
-	type Meta,
-	type Reader,
-	type Store,
-	StoreBusy,
-	serviceAuthor,
-	usedBefore,
-} from "../../store/store.ts";
+import { type Edit, isRefusal, type Meta, type Reader, type Store, StoreBusy } from "../../store/store.ts";
 import { gate } from "../helpers/wait.ts";
 import { sharedSuite } from "../helpers/world.ts";
 import { accepted, assertBusy, metaOf, putting } from "./contract.ts";

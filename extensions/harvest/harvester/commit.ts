@@ -3,14 +3,8 @@ import { type Description, parseDescription } from "../../../registry/descriptio
 import { harvestedLangs, type Registration } from "../../../registry/registration.ts";
 import { descriptionPath, type Lang, langs } from "../../../registry/smallkey.ts";
 import { textsOf } from "../../../registry/texts.ts";
-import {
-	type Edit,
-	isRefusal,
-	type Layer,
-	type Reader,
-	type Store,
-	serviceAuthor,
-} from "../../../store/store.ts";
+import { serviceAuthor } from "../../../store/authorship.ts";
+import { type Edit, isRefusal, type Layer, type Reader, type Store } from "../../../store/store.ts";
 import { descriptionText } from "../description.ts";
 import { type Harvested, mergeDescription } from "../finding.ts";
 

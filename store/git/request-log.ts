@@ -2,15 +2,11 @@ import { appendFile, mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import pLimit from "p-limit";
 import { parseTimestamp } from "../../registry/sender.ts";
+import { serviceIdentity } from "../authorship.ts";
+import { declinedFolder, reviewFolders } from "../branches.ts";
 import { readTextIfThere, replaceFile } from "../files/files.ts";
-import {
-	declinedFolder,
-	requestMemoryMs,
-	reviewFolders,
-	serviceIdentity,
-	type UsedRequest,
-	UsedRequests,
-} from "../store.ts";
+import type { UsedRequest } from "../store.ts";
+import { requestMemoryMs, UsedRequests } from "../used-requests.ts";
 import { listCommits, personText, readCommits, trailersOf } from "./commands/commits.ts";
 import type { StoreBase } from "./writer.ts";
 

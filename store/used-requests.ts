@@ -1,0 +1,57 @@
+import { maxClockSkewMs } from "../registry/sender.ts";
+import type { Meta, UsedRequest } from "./store.ts";
+
+export function usesOf({ request, method = "-", time }: Meta, outcome: string | number): UsedRequest[] {
+	return request === null ? [] : [{ request, method, time, outcome }];
+}
+
+/** How long a request is remembered for its key, in milliseconds: longer than a signature is valid. */
+export const requestMemoryMs = 300_000;
+
+const minuteMs = 60_000;
+/** For a clock that is set back by some hours. */
+const maxForgotten = 500;
+
+/**
+ * Signed requests that were answered. Each is kept for longer than a signature is valid, also where the clock was ahead. If
+ * it is set back, requests of a minute of which others were forgotten may have been used.
+ * @param now the clock, by which signatures are judged @param monotonicMs it is never set
+ */
+export class UsedRequests {
+	readonly #uses = new Map<string, UsedRequest & { untilMs: number }>();
+	readonly #forgotten = new Set<number>();
+
+	constructor(
+		readonly now: () => number,
+		readonly monotonicMs = () => performance.now(),
+	) {}
+
+	find(request: string | null): UsedRequest | undefined {
+		return this.#uses.get(request ?? "");
+	}
+
+	/** @param time of the request's signature */
+	mayHave(time: number): boolean {
+		return this.#forgotten.has(Math.floor(time / minuteMs));
+	}
+
+	/** @returns false if the request was used before */
+	note(use: UsedRequest): boolean {
+		const nowMs = this.monotonicMs();
+		for (const [request, { untilMs, time }] of this.#uses) {
+			if (untilMs > nowMs) break;
+			if (time + maxClockSkewMs + minuteMs > this.now()) continue;
+			this.#uses.delete(request);
+			this.#forgotten.add(Math.floor(time / minuteMs));
+		}
+		for (const minute of this.#forgotten)
+			if (this.#forgotten.size > maxForgotten) this.#forgotten.delete(minute);
+		const isFirst = !this.#uses.has(use.request);
+		if (isFirst) this.#uses.set(use.request, { ...use, untilMs: nowMs + requestMemoryMs });
+		return isFirst;
+	}
+
+	all(): UsedRequest[] {
+		return [...this.#uses.values()];
+	}
+}
