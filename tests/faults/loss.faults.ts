@@ -87,7 +87,7 @@ test("the disk is lost, and the backup is restored", async ({ world, elsewhere }
 		await world.start();
 	});
 	const publisher = "nothing; the next backup is refused; then 201";
-	const reader = "files of the web server; then what the backup has";
+	const reader = "nothing; then what the backup has";
 	noteFault({ section: "disk", fault: "lost, or not mounted, at a start", reader, publisher });
 	const loss = `\`DATA_DIR\` is lost; the backup is restored ([operate](operate.md#backup-and-restore))`;
 	noteLoss({ loss, lost: "what came after the last backup", milliseconds });

@@ -14,7 +14,7 @@ const test = sharedSuite("the clients of docs/publish.md", async (use) => {
 	const server = use(
 		await serve({ DATA_DIR: folder, SITE: "off", SENDERS: JSON.stringify({ publisher: secret }) }),
 	);
-	writeFiles(folder, { "layer.json": manual, empty: "" });
+	writeFiles(folder, { "layer.json": manual });
 	return { folder, server };
 });
 
@@ -28,7 +28,8 @@ const clients: Client[] = [
 	{
 		language: "sh",
 		command: ["sh", "-c"],
-		removing: (text) => text.replace("METHOD=PUT", "METHOD=DELETE").replace("BODY=layer.json", "BODY=empty"),
+		removing: (text) =>
+			text.replace("METHOD=PUT", "METHOD=DELETE").replace("BODY=layer.json", "BODY=/dev/null"),
 	},
 	{
 		language: "python",
@@ -44,7 +45,7 @@ for (const { language, command, removing } of clients) {
 		const key = `my-layer-${language}`;
 		const [program = "", ...words] = command;
 		const run = (text: string, secret?: string) =>
-			runProgram(program, [...words, text], secret === undefined ? {} : { SECRET: secret }, folder);
+			runProgram(program, [...words, text], secret === undefined ? {} : { SENDER_SECRET: secret }, folder);
 		const text = block.replace("http://127.0.0.1:8080", server.url).replace("my-layer", key);
 		assert.is.not(text, block);
 		const layer = `${server.url}/v0.9/doc/en/${key}`;
