@@ -124,7 +124,9 @@ export function refuseWrite(refusal: Refusal, headers: Record<string, string> = 
 	return { ...refuse(refusal, headers), reason };
 }
 
-export function inLanguageOf({ bodyIn, ...reply }: Reply, acceptLanguage: string | null): Reply {
+/** The reply itself if it has no texts for people, as a fragment. */
+export function inLanguageOf(reply: Reply, acceptLanguage: string | null): Reply {
+	const { bodyIn } = reply;
 	if (!bodyIn) return reply;
 	const isCached = reply.headers["Cache-Control"] !== uncachedHeaders["Cache-Control"];
 	const headers = isCached ? { ...reply.headers, Vary: "Accept-Language" } : reply.headers;

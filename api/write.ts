@@ -1,7 +1,7 @@
 import { draftAddress } from "../registry/draft.ts";
 import { canonicalText, maxRegistrationBytes, warningsOf } from "../registry/registration.ts";
 import type { Receipt } from "../registry/schemas/answers.ts";
-import { isReviewName, maxClockSkewMs, mayChange, parseTimestamp } from "../registry/sender.ts";
+import { isReviewName, isSenderId, maxClockSkewMs, mayChange, parseTimestamp } from "../registry/sender.ts";
 import type { Lang } from "../registry/smallkey.ts";
 import { readableAt } from "../registry/targets/table.ts";
 import { problemAt, shownValue, textOf, textsOf } from "../registry/texts.ts";
@@ -179,10 +179,11 @@ function judgeHead(write: Write, context: Context): Refusal | null {
 	const { sender, timestamp, signature, encoding } = write;
 	if (!/^(?:identity)?$/i.test(encoding))
 		return { status: 415, errors: [problemAt("Content-Encoding", "encoding", shownValue(encoding))] };
-	const twice = Object.entries({ Sender: sender, TimeStamp: timestamp })
-		.filter(([, text]) => text.includes(","))
-		.map(([name, text]) => problemAt(name, "header-twice", shownValue(text)));
-	if (twice.length > 0) return { status: 401, errors: twice, reason: "repeated header" };
+	const repeated = [
+		...(isRepeated(sender, isSenderId) ? [problemAt("Sender", "header-twice", shownValue(sender))] : []),
+		...(isRepeated(timestamp, isTime) ? [problemAt("TimeStamp", "header-twice", shownValue(timestamp))] : []),
+	];
+	if (repeated.length > 0) return { status: 401, errors: repeated, reason: "repeated header" };
 	if (!signaturePattern.test(signature) || sender === "" || timestamp === "")
 		return unauthorized(write, context);
 	const now = context.now();
@@ -190,6 +191,13 @@ function judgeHead(write: Write, context: Context): Refusal | null {
 	if (time !== null && Math.abs(now.getTime() - time) < maxClockSkewMs) return null;
 	const errors = [problemAt("TimeStamp", "timestamp", now.toISOString(), shownValue(timestamp))];
 	return { status: 401, errors, reason: "time" };
+}
+
+const isTime = (text: string) => parseTimestamp(text) !== null;
+
+/** Whether several values were sent. One value may have a comma itself, such as a time of `date -R`. */
+function isRepeated(text: string, isValue: (part: string) => boolean): boolean {
+	return text.includes(", ") && text.split(", ").every(isValue);
 }
 
 /** An unknown sender gets the text of a wrong signature. @param reason for the operator's log */

@@ -64,7 +64,7 @@ export function createAnswer(options: NodeOptions, times: typeof defaultTimes, i
 			if (method !== "GET" && method !== "HEAD") request.resume();
 			if (isClosing()) response.shouldKeepAlive = false;
 			const isNoted = made.status >= 400 || isWrite || allReads;
-			const reply = isNoted ? inLanguageOf(made, headers["accept-language"] ?? null) : made;
+			const reply = inLanguageOf(made, headers["accept-language"] ?? null);
 			const id = isNoted ? randomUUID() : "";
 			if (isNoted) reply.headers["X-Request-Id"] = id;
 			if (!hasGone(response)) send(response, reply);

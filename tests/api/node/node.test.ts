@@ -2,6 +2,7 @@ import * as assert from "uvu/assert";
 import { type Question, TokenBuckets } from "../../../api/context.ts";
 import { parseTrustedProxies, type TrustedProxies } from "../../../api/node/address.ts";
 import type { Answered } from "../../../api/node/exchange.ts";
+import type { Lang } from "../../../registry/smallkey.ts";
 import { memoryStore } from "../../../store/memory.ts";
 import { StoreBusy } from "../../../store/store.ts";
 import { signedHeaders } from "../../helpers/signed.ts";
@@ -225,6 +226,15 @@ test("writes are limited by the address that a trusted proxy names, before their
 			[201],
 			"this machine itself",
 		);
+});
+
+test("a status is in the language of its reader", async () => {
+	const status = async () => (lang: Lang) => ({ lang, etag: null }) as never;
+	const server = await TestServer.start({ context: { status } });
+	for (const lang of ["en", "fr"]) {
+		const answer = await fetch(`${server.url}/status/x`, { headers: { "Accept-Language": lang } });
+		assert.equal([answer.status, await answer.json()], [200, { lang, etag: null }]);
+	}
 });
 
 test("a page is built only after the client has read those before it; one who does not read is disconnected", async () => {
