@@ -20,7 +20,8 @@ import {
 	type Reader,
 	type Store,
 } from "../store/store.ts";
-import { type Comparison, printComparison, type Registrations, registerMany } from "./send/send-batch.ts";
+import { registerMany } from "./send/register-many.ts";
+import { type Comparison, printComparison, type Registrations } from "./send/service-layers.ts";
 import {
 	createRun,
 	exitCodes,
@@ -62,19 +63,17 @@ export const register = createRun(async ({ read, environment, io }) => {
 		throw new Error("--remove-others, --json: are for --url");
 	if (removeOthers !== (owned !== undefined))
 		throw new Error("--remove-others: needs --owned with globs of your smallkeys, and --owned needs it");
-	const { registrations, problems } = await readBatch(folder);
+	const { registrations, problems, leftOut } = await readBatch(folder);
 	for (const problem of problems) io.warn(plain(problem));
-	const isComplete = problems.length === 0;
-	if (!isComplete && !options.partial) throw nothingWritten(problems);
+	if (problems.length > 0 && !options.partial) {
+		const what = `${counted(problems.length, "problem")}; nothing was ${url ? "sent" : "written"}`;
+		throw new WrongError(`${what} (--partial leaves them out)`);
+	}
 	const code = url
-		? await registerMany(registrations, { ...options, url }, isComplete, environment, io)
-		: await registerInStore(registrations, options, environment, io);
-	return isComplete ? code : Math.max(code, exitCodes.wrong);
+		? await registerMany(registrations, { ...options, url }, leftOut, environment, io)
+		: await registerInStore(registrations, options, leftOut, environment, io);
+	return leftOut === 0 ? code : Math.max(code, exitCodes.wrong);
 });
-
-function nothingWritten({ length }: readonly unknown[]): WrongError {
-	return new WrongError(`${counted(length, "problem")}; nothing was written`);
-}
 
 interface BatchOptions {
 	sender?: string | undefined;
@@ -86,6 +85,7 @@ interface BatchOptions {
 async function registerInStore(
 	registrations: Registrations,
 	options: BatchOptions & { json: boolean },
+	leftOut: number,
 	environment: Environment,
 	io: Io,
 ): Promise<number> {
@@ -94,11 +94,13 @@ async function registerInStore(
 	const { comparison, refused, outcome } = await batch.finally(close);
 	const errors = isRefusal(outcome) ? outcome.errors : refused.flatMap(([, problems]) => problems);
 	for (const text of textsOf(errors)) io.warn(plain(text));
-	if (isRefusal(outcome)) throw nothingWritten(errors);
+	if (isRefusal(outcome)) throw new WrongError(`${counted(errors.length, "problem")}; nothing was written`);
 	const { added, changed, unchanged } = comparison;
 	if (options.dryRun) printComparison(comparison, [], options.json, io);
 	else {
-		io.print(`${added.length + changed.length} registered, ${unchanged.length} stored already, in ${place}`);
+		const counts = [`${added.length + changed.length} registered`, `${unchanged.length} stored already`];
+		if (leftOut > 0) counts.push(`${leftOut} left out`);
+		io.print(`${counts.join(", ")}, in ${place}`);
 		printCommit(outcome, io);
 	}
 	return refused.length > 0 ? exitCodes.wrong : exitCodes.done;
@@ -111,15 +113,17 @@ export function printCommit({ changed, commit, branch, pullRequest }: Commit, io
 }
 
 /**
- * `<smallkey>.json`, or `<ab>/<smallkey>.json`; sorted, with one line for each problem.
+ * `<smallkey>.json`, or `<ab>/<smallkey>.json`; sorted, with one line for each problem. `leftOut`: how many files are wrong.
  * @throws {Error} if there is no such folder
  */
 export async function readBatch(folder: string) {
 	const problems: string[] = [];
+	let count = 0;
 	const files = new Map<string, LayerFile & { name: string }>();
 	for (const file of collectFolder(folder)) {
 		// Service descriptions are harvested again.
 		if (isOtherFile(file.path) || file.path.endsWith(".service.json")) continue;
+		count += 1;
 		const below = file.path.slice("layers/".length);
 		const path = below.includes("/")
 			? file.path
@@ -133,8 +137,9 @@ export async function readBatch(folder: string) {
 	const { layers, problems: wrong } = judgeChange(null, sorted, "anyone");
 	for (const problem of wrong)
 		problems.push(problemLine({ ...problem, file: files.get(problem.file)?.name ?? problem.file }));
-	const registrations = [...layers].map(([smallkey, { registration }]) => [smallkey, registration] as const);
-	return { registrations: new Map(registrations.sort(([a], [b]) => (a < b ? -1 : 1))), problems };
+	const sortedLayers = [...layers].sort(([a], [b]) => (a < b ? -1 : 1));
+	const registrations = new Map(sortedLayers.map(([smallkey, { registration }]) => [smallkey, registration]));
+	return { registrations, problems, leftOut: count - registrations.size };
 }
 
 const maxConcurrent = 32;

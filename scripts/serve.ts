@@ -5,7 +5,7 @@ import { TokenBuckets } from "../api/context.ts";
 import { createNodeServer, listen, serviceLog } from "../api/node/serve.ts";
 import { closeAll, openLocal, type Service } from "../api/service/composition.ts";
 import { openDataDir } from "../api/service/data-dir.ts";
-import { followSenders, readSenders, warnOfReaders } from "../api/service/senders-file.ts";
+import { firstSender, followSenders, readSenders, warnOfReaders } from "../api/service/senders-file.ts";
 import { type Configuration, misspeltSettings, readConfiguration } from "../api/service/settings.ts";
 import { counted } from "../registry/untrusted-text.ts";
 import { createRun } from "./terminal/command-line.ts";
@@ -67,17 +67,23 @@ function welcome(
 	const layers = service.layers();
 	const base = `${url}${basePath}`;
 	const lines = [`Serving ${counted(layers, "layer")} at ${base}`, `Layers: ${service.place}`];
-	const [id] = senders.keys();
-	if (id === undefined) return [...lines, `Senders: none in ${place}, so no one can publish`, ""].join("\n");
+	const [first] = senders.keys();
+	if (first === undefined)
+		return [...lines, `Senders: none in ${place}, so no one can publish`, ""].join("\n");
 	lines.push(`Senders: ${place}${created ? `, created now with the sender ${created}` : ""}`, "");
-	if (layers > 0 && !isTrial) return lines.join("\n");
-	const where = place === "SENDERS" ? "" : `DATA_DIR=${shellWord(dataDir)} `;
-	const put = `npx fragment-publisher put my-layer ${shellWord(relative(process.cwd(), exampleLayer))}`;
-	return [
-		...lines,
+	const isInFile = place !== "SENDERS";
+	// Another sender of the file may be a publisher elsewhere.
+	const id = isInFile ? firstSender : first;
+	if ((layers > 0 && !isTrial) || !senders.has(id)) return lines.join("\n");
+	const command = `${isInFile && !isTrial ? `DATA_DIR=${shellWord(dataDir)} ` : ""}npx fragment-publisher`;
+	const put = `put my-layer ${shellWord(relative(process.cwd(), exampleLayer))} --url ${base} --sender ${id}`;
+	lines.push(
 		"Register a first layer, and read it back:",
 		"",
-		`  ${where}${put} --url ${base} --sender ${id} && curl ${base}/v0.9/doc/en/my-layer`,
+		`  ${command} ${put} && curl ${base}/v0.9/doc/en/my-layer`,
 		"",
-	].join("\n");
+	);
+	if (isInFile)
+		lines.push("The sender's secret, for curl:", "", `  ${command} sender show ${id} --secret`, "");
+	return lines.join("\n");
 }

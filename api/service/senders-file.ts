@@ -21,6 +21,8 @@ export async function findSenders(env: Environment, dataDir: string) {
 	return text === null ? null : { senders: parseSenders(text, place), place };
 }
 
+export const firstSender = "publisher";
+
 /**
  * Without any senders, creates the file with one sender (`created`).
  * @throws {Error} that never names a secret
@@ -28,9 +30,8 @@ export async function findSenders(env: Environment, dataDir: string) {
 export async function readSenders(env: Environment, dataDir: string) {
 	const existing = await findSenders(env, dataDir);
 	if (existing) return { ...existing, created: null };
-	const created = "publisher";
-	await changeSenders(dataDir, (entries) => ({ [created]: randomSecret(), ...entries }));
-	return { senders: await readAllSenders(dataDir), place: sendersPath(dataDir), created };
+	await changeSenders(dataDir, (entries) => ({ [firstSender]: randomSecret(), ...entries }));
+	return { senders: await readAllSenders(dataDir), place: sendersPath(dataDir), created: firstSender };
 }
 
 export async function readPublicNames(env: Environment, dataDir: string) {

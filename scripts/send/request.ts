@@ -31,19 +31,19 @@ export const ifMatchOption = [
 export function requestOptions<Args extends unknown[]>(line: Command<Args>) {
 	return line
 		.option("--url <url>", "the service with its base path", parseUrl, "http://127.0.0.1:8080")
-		.option("--sender <id>", "who signs (the first of the senders)")
+		.option("--sender <id>", "who signs (the first of the senders; needed with SENDER_SECRET)")
 		.addHelpText(
 			"after",
 			`
-The secret is that of SENDER_SECRET (then --sender is needed), of SENDERS, or of the senders file in DATA_DIR; at a
-terminal it is asked for where none of them has it. Exit codes: 1 where the service refuses, 2 where it does not answer or
-cannot serve now.`,
+The secret is that of SENDER_SECRET, of SENDERS, or of the senders file in DATA_DIR; at a terminal it is asked for where
+none of them has it. Exit codes: 1 where the service refuses, 2 where it does not answer or cannot serve now.`,
 		);
 }
 
-export type SenderKey = Readonly<Record<"sender" | "secret", string>>;
+/** `place`: where the secret was found. */
+export type SenderKey = Readonly<Record<"sender" | "secret" | "place", string>>;
 
-/** Specification, "Request headers". `target`: the path of the service's address, then `/register/23ax5t`. */
+/** RCS specification, "Request headers". `target`: the path of the service's address, then `/register/23ax5t`. */
 export async function signWith({ sender, secret }: SenderKey, request: PublisherRequest, time: Date) {
 	const [timestamp, body] = [time.toISOString(), request.body ?? new Uint8Array(0)];
 	const base = new URL(request.url).pathname.replace(/(?<!\/)\/+$/, "");
@@ -68,26 +68,20 @@ export async function findSecret(
 		if (id === undefined) throw new Error("--sender: is needed with SENDER_SECRET");
 		if (/[\r\n]$/.test(secret))
 			throw new Error("SENDER_SECRET: ends with a line break, which is no part of a secret");
-		return { sender: id, secret };
+		return { sender: id, secret, place: "SENDER_SECRET" };
 	}
 	const { dataDir } = readConfiguration({ DATA_DIR });
 	const { senders, place } = (await findSenders(environment, dataDir)) ?? { place: sendersPath(dataDir) };
 	const sender = id === undefined ? senders?.values().next().value : senders?.get(id);
-	if (sender) return { sender: sender.id, secret: sender.secret };
+	if (sender) return { sender: sender.id, secret: sender.secret, place };
 	const answer = id && (await io.ask(`Secret of ${id}: `, true));
-	if (id && answer) return { sender: id, secret: answer };
+	if (id && answer) return { sender: id, secret: answer, place: "your answer" };
 	const missing = senders ? `has no sender ${id ?? ""}`.trimEnd() : "is not there";
 	throw new Error(`${place}: ${missing}; set SENDER_SECRET, or DATA_DIR to that of the service`);
 }
 
 /** For the whole answer: a service may wait for git, or for GitHub. */
 const sendTimeoutMs = 120_000;
-
-export interface SendResult {
-	code: number;
-	receipt: unknown;
-	lines: string[];
-}
 
 export async function sendRequest(
 	{ sender, ...request }: PublisherRequest & { sender?: string | undefined },
@@ -106,11 +100,10 @@ const maxClockErrorMs = 86_400_000;
 /** After a refused time, it signs with the service's time, also the requests that follow. */
 export function createSend(key: SenderKey, io: Io) {
 	let aheadMs = 0;
-	return async (request: PublisherRequest): Promise<SendResult> => {
-		const send = async () =>
-			exchange(request, await signWith(key, request, new Date(io.now().getTime() + aheadMs)));
-		const { serviceMs, ...result } = await send();
-		const differenceMs = serviceMs - io.now().getTime();
+	return async (request: PublisherRequest) => {
+		const send = () => exchange(request, key, new Date(io.now().getTime() + aheadMs));
+		const result = await send();
+		const differenceMs = result.serviceMs - io.now().getTime();
 		if (!(Math.abs(differenceMs) < maxClockErrorMs)) return result;
 		if (aheadMs === 0)
 			io.warn("this machine's clock is not the service's: signed again with the service's time");
@@ -120,11 +113,12 @@ export function createSend(key: SenderKey, io: Io) {
 }
 
 /** `serviceMs`: of the service's clock, if it refused the request's time; else NaN. */
-async function exchange({ url, smallkey, ifMatch, reviewName }: PublisherRequest, signed: SignedRequest) {
-	const { method, body, target } = signed;
+async function exchange(request: PublisherRequest, key: SenderKey, time: Date) {
+	const { url, smallkey, ifMatch, reviewName } = request;
+	const { method, body, target, headers: signed } = await signWith(key, request, time);
 	const address = new URL(url).origin + target;
 	const headers = {
-		...signed.headers,
+		...signed,
 		"Content-Type": "application/json",
 		...(ifMatch !== undefined && { "If-Match": ifMatch }),
 		...(reviewName !== undefined && { Review: reviewName }),
@@ -146,5 +140,6 @@ async function exchange({ url, smallkey, ifMatch, reviewName }: PublisherRequest
 	const lines = [`${status} from ${address}`, ...texts.map((line) => `the service: ${plain(line)}`)];
 	const code = status >= 500 || status === 429 ? exitCodes.unable : exitCodes.wrong;
 	const isLate = status === 401 && errors[0]?.startsWith("TimeStamp: ");
+	if (status === 401 && !isLate) lines.push(`signed with the secret of ${key.sender} in ${key.place}`);
 	return { code, receipt: null, lines, serviceMs: isLate ? Date.parse(answer.date ?? "") : Number.NaN };
 }

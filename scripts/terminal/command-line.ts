@@ -54,8 +54,12 @@ export async function withErrors(io: Io, task: () => Promise<number | undefined>
 	}
 }
 
+const missingFile = /^ENOENT: .*, (?:open|l?stat|scandir) '(.*)'$/;
+
 /** With its cause, or with its `reason`, which only operators see. */
 export function messageOf({ message, cause, reason }: Error & { reason?: unknown }): string {
+	const [, path] = missingFile.exec(message) ?? [];
+	if (path !== undefined) return `${path}: does not exist`;
 	if (typeof reason === "string") return `${message} (${reason})`;
 	return cause instanceof Error ? `${message}: ${cause.message}` : message;
 }

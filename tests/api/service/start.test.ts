@@ -8,7 +8,7 @@ import { cleanEnvironment, descendantsWith, exits, root, runScript } from "../..
 import { serve } from "../../helpers/serving.ts";
 import { signed } from "../../helpers/signed.ts";
 import { eventually } from "../../helpers/wait.ts";
-import { folderSuite, sharedSuite, temporaryFolder } from "../../helpers/world.ts";
+import { folderSuite, sharedSuite, temporaryFolder, writeFiles } from "../../helpers/world.ts";
 
 interface Scene {
 	folder: string;
@@ -99,12 +99,14 @@ trial(
 		assert.equal(layers.pop(), { error_code: 404, smallkey: "none" });
 		assert.is(layers.filter(({ layers }) => layers !== undefined).length, keys.length);
 		assert.match(trial.output(), `Serving ${keys.length} layers at `);
+		writeFiles(path, { "data/senders.json": '{"1":"imported"}' });
 		await using production = await serve({
 			SITE: "off",
 			NODE_ENV: "production",
 			DATA_DIR: join(path, "data"),
 		});
 		assert.match(production.output(), "Serving 0 layers at ");
+		assert.not.match(production.output(), "--sender 1");
 	},
 );
 
@@ -120,6 +122,7 @@ trial("a first start makes a sender with a random secret in a file of mode 0600"
 	const words = ["docs/example-layer.json", "--url", server.url, "--sender", id];
 	const command = `'\\''s data' npx fragment-publisher put my-layer ${words.join(" ")} && curl `;
 	assert.match(server.output(), command);
+	assert.match(server.output(), `npx fragment-publisher sender show ${id} --secret`);
 	await exits(runScript("put", ["my-layer", ...words], { DATA_DIR: data }), 0);
 	assert.is((await fetch(`${server.url}/v0.9/doc/en/my-layer`)).status, 200);
 });

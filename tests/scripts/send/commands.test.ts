@@ -150,7 +150,7 @@ const catalogueOf =
 		if (method === "DELETE") return { status: 204, text: "" };
 		const names = chunks.map((keys, at) => keys && `index/chunks/0${at}-a.json`);
 		const entries = chunks[names.indexOf(url.slice("/base/".length))]?.map((smallkey) => ({ smallkey }));
-		const part = url === "/base/index/index.json" ? { chunks: names } : { entries };
+		const part = url === "/base/index/index.json" ? { commit: "abc", chunks: names } : { entries };
 		return { status: 200, text: JSON.stringify({ version: indexVersion, ...part }) };
 	};
 
@@ -165,13 +165,14 @@ test("register --remove-others removes what the sender owns and the folder lacks
 	const removed = () => sent(scene).filter((line) => line.startsWith("DELETE "));
 	scene.answer = answerWithCatalogue;
 	const words = [batch, "--remove-others", "--owned", "mine-*", "x-?"];
+	const age = `What ${scene.url} has: its catalogue at abc, seconds behind`;
 	const list = `To be removed from ${scene.url}, since the folder does not have them: mine-1 mine-3`;
 	for (const [answer, end] of [
 		[null, "nothing is removed: without a terminal this needs --yes"],
 		["no", "nothing is removed"],
 	] as const) {
 		const { code, stderr } = await run(scene, "register", words, undefined, { ask: async () => answer });
-		assert.equal([code, stderr], [1, `${list}\n${end}\n`]);
+		assert.equal([code, stderr], [1, `${age}\n${list}\n${end}\n`]);
 	}
 	assert.equal(removed(), []);
 	const all = `2 layers removed from ${scene.url}\nremoved: mine-1 mine-3\n`;
@@ -231,7 +232,7 @@ test("register --partial sends the files that are in order, names the others, an
 	scene.answer = answerWithCatalogue;
 	const words = [batch, "--partial", "--remove-others", "--owned", "mine-*", "--yes"];
 	const { stdout, stderr } = await exits(run(scene, "register", words), 1);
-	assert.match(stdout, "2 changed, 0 as they were, of 2 layers");
+	assert.match(stdout, "2 changed, 0 as they were, 1 left out, of 3 files");
 	assert.match(stderr, /bad\.json: \/version: is missing[\s\S]*\nnothing is removed/);
 	const writes = sent(scene).filter((line) => !line.startsWith("GET "));
 	assert.equal(writes, ["PUT /base/register/mine-1", "PUT /base/register/mine-5"]);
@@ -303,9 +304,13 @@ test("register --review-name sends the header Review with each change", async (s
 test("nothing is sent where a file is wrong or missing, or the words do not fit", async (scene) => {
 	const batch = writeBatch(scene.folder, ["good"]);
 	await writeFile(join(batch, "bad.json"), "{}");
-	await warns(run(scene, "register", [batch]), 1, "bad.json: /version: is missing");
+	await warns(run(scene, "register", [batch]), 1, ["bad.json: /version: is missing", /nothing was sent/]);
 	await warns(run(scene, "put", ["my-layer", scene.folder]), 2, "EISDIR");
-	await warns(run(scene, "put", ["my-layer", join(scene.folder, "none.json")]), 2, "none.json");
+	await warns(
+		run(scene, "put", ["my-layer", join(scene.folder, "none.json")]),
+		2,
+		/none\.json: does not exist\n$/,
+	);
 	const nowhere = put({ ...scene, url: "ftp://x" });
 	await warns(nowhere, 2, "'ftp://x' is invalid. It must be an http or https address.");
 	assert.equal(sent(scene), []);
@@ -314,7 +319,7 @@ test("nothing is sent where a file is wrong or missing, or the words do not fit"
 test("a refusal is printed with exit code 1, and an answer that cannot serve with 2", async (scene) => {
 	for (const [status, text, code, lines] of [
 		[400, '{"errors":["/en: is missing","no"]}', 1, "the service: /en: is missing\nthe service: no\n"],
-		[401, "not JSON", 1, "the service: not JSON\n"],
+		[401, "not JSON", 1, "the service: not JSON\nsigned with the secret of jstest in SENDER_SECRET\n"],
 		[404, "", 1, ""],
 		[429, '{"errors":["too many"]}', 2, "the service: too many\n"],
 		[503, '{"errors":["later"]}', 2, "the service: later\n"],

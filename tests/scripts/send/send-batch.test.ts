@@ -28,7 +28,7 @@ async function sendTo(answer: (count: number, stop: () => void) => JsonAnswer, p
 	};
 	const layers = new Map(Array.from({ length: 20 }, (_, at) => [`key-${at}`, JSON.parse(manual)]));
 	const to = { url: server.url };
-	const result = await sendBatch(layers, to, { sender: "jstest", secret: "x" }, io, pausesMs);
+	const result = await sendBatch(layers, to, { sender: "jstest", secret: "x", place: "" }, io, pausesMs);
 	return { code: codeOf(result), changed: result.changed.length, printed, keys };
 }
 
