@@ -1,22 +1,22 @@
 import { html, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
-import { packDraft, unpackDraft } from "../../registry/draft.ts";
+import { type Draft, packDraft, unpackDraft } from "../../registry/draft.ts";
 import { canonicalText, maxRegistrationBytes } from "../../registry/registration.ts";
 import { parseSmallkey } from "../../registry/smallkey.ts";
 import { type MapPanel, mapPanel } from "../page/drawables.ts";
 import { debounce, field, refresh, type View, warning } from "../page/page.ts";
-import { catalogue } from "../search/loaded-catalogue.ts";
 import { AddressBox } from "./address-box.ts";
 import {
+	type CheckedDraft,
 	checkDraft,
-	createRegisterPanel,
-	draftDrawable,
-	draftForm,
-	draftFragments,
-	draftResult,
-	t,
-	verdict,
-} from "./parts.ts";
+	checkKey,
+	type DraftProblem,
+	renderVerdict,
+} from "./checked-draft.ts";
+import { DraftForm } from "./draft-form.ts";
+import { type DraftFragments, draftDrawable, draftFragments, renderFragments } from "./draft-fragments.ts";
+import { RegisterPanel } from "./register-panel.ts";
+import { t } from "./texts.ts";
 
 const pauseMs = 250;
 
@@ -33,15 +33,20 @@ export class DraftView implements View {
 	#key = "";
 	#text = "";
 	/** Ids of the fields that were left: only their problems are shown. `text`: all problems. */
-	readonly #left = new Set<string>();
+	readonly #leftFields = new Set<string>();
 	#checked = checkDraft(empty);
+	#checkedKey = { isRefused: false, note: "" };
 	#notice = "";
-	#keyNote = "";
-	#fragments: ReturnType<typeof draftFragments> | null = null;
+	#fragments: DraftFragments | null = null;
 	#map: MapPanel | null = null;
-	readonly #register = createRegisterPanel();
-	readonly #box = new AddressBox((registration, isTyped) => {
-		this.#left[isTyped ? "add" : "delete"]("text");
+	readonly #form = new DraftForm(
+		() => this.#text,
+		(text) => this.#setText(text),
+	);
+	readonly #registerPanel = new RegisterPanel();
+	readonly #addressBox = new AddressBox((registration, isTyped) => {
+		if (isTyped) this.#leftFields.add("text");
+		else this.#leftFields.delete("text");
 		this.#setText(registration);
 	});
 
@@ -53,45 +58,52 @@ export class DraftView implements View {
 
 	content(): TemplateResult {
 		const checked = this.#checked;
-		const left = this.#left;
-		const problems = checked.problems.filter(
-			({ pointer }) => left.has("text") || left.has(pointer.slice(1).replace("/", "-")),
-		);
-		const smallkey = parseSmallkey(this.#key);
-		const form = draftForm(() => this.#text, problems, this.#setText);
-		const draft = smallkey && checked.registration && { smallkey, text: canonicalText(checked.registration) };
+		const problems = this.#shownProblems();
+		const draft = this.#completeDraft();
 		return html`<div class="draft" @focusout=${this.#leave}>
 			<h1 tabindex="-1">${this.title}</h1>
 			<p>${t("draft-stays")}</p>
-			${this.#box.content()}
+			${this.#addressBox.content()}
 			<div>${this.#notice && warning(this.#notice)}</div>
 			<div class="twocolumns">
 				<div class="draftfields">
-					${form.titles}
-					${this.#keyField(smallkey)}
-					${verdict(checked, problems)}
-					<details><summary>${t("addresses-and-layers")}</summary>${form.rest}</details>
+					${this.#form.titles(problems)}
+					${this.#keyField()}
+					${renderVerdict(checked, problems)}
+					<details><summary>${t("addresses-and-layers")}</summary>${this.#form.addresses(problems)}</details>
 					<details><summary>${t("whole-registration")}</summary>${this.#textField(problems.length > 0)}</details>
 				</div>
 				<div class="result">${this.#map?.element ?? ""}</div>
 			</div>
-			${draft ? this.#register.content(draft) : html`<p class="hint">${t("incomplete")}</p>`}
-			${this.#fragments ? draftResult(this.#fragments) : ""}
+			${draft ? this.#registerPanel.content(draft) : html`<p class="hint">${t("incomplete")}</p>`}
+			${this.#fragments ? renderFragments(this.#fragments) : ""}
 		</div>`;
 	}
 
-	#keyField(smallkey: string | null): TemplateResult {
-		const isWrong = this.#key !== "" && smallkey === null && this.#left.has("key");
+	#shownProblems(): DraftProblem[] {
+		const left = this.#leftFields;
+		return this.#checked.problems.filter(
+			({ pointer }) => left.has("text") || left.has(pointer.slice(1).replace("/", "-")),
+		);
+	}
+
+	#completeDraft(): Draft | null {
+		const { registration } = this.#checked;
+		const smallkey = this.#checkedKey.isRefused ? null : parseSmallkey(this.#key);
+		return smallkey && registration ? { smallkey, text: canonicalText(registration) } : null;
+	}
+
+	#keyField(): TemplateResult {
+		const { isRefused, note } = this.#checkedKey;
 		const control = html`<input type="text" id="key" autocomplete="off" spellcheck="false" maxlength="64"
-			aria-describedby="keynote" aria-invalid=${isWrong}
+			aria-describedby="keynote" aria-invalid=${isRefused && this.#leftFields.has("key")}
 			.value=${live(this.#key)} @input=${this.#input} @change=${this.#change}>`;
-		const note = html`<p class="hint" id="keynote" role="status">${this.#keyNote}</p>`;
-		return field("key", t("smallkey"), control, note);
+		return field("key", t("smallkey"), control, html`<p class="hint" id="keynote" role="status">${note}</p>`);
 	}
 
 	#textField(isWrong: boolean): TemplateResult {
 		const control = html`<textarea id="text" rows="16" spellcheck="false" autocomplete="off" autocapitalize="off"
-			aria-describedby="verdict" aria-invalid=${this.#left.has("text") && isWrong}
+			aria-describedby="verdict" aria-invalid=${this.#leftFields.has("text") && isWrong}
 			.value=${live(this.#text)} @input=${this.#input} @change=${this.#change}></textarea>`;
 		return field("text", t("registration-json"), control);
 	}
@@ -109,7 +121,7 @@ export class DraftView implements View {
 	};
 
 	readonly #leave = ({ target }: Event) => {
-		this.#left.add((target as HTMLElement).id);
+		this.#leftFields.add((target as HTMLElement).id);
 		// A field that a render removes loses the focus in the middle of it.
 		queueMicrotask(refresh);
 	};
@@ -122,7 +134,7 @@ export class DraftView implements View {
 		this.#notice = draft ? "" : t("draft-unread");
 		this.#key = draft?.smallkey ?? "";
 		this.#text = draft?.text ?? empty;
-		if (draft && link !== undefined) this.#left.add("text");
+		if (draft && link !== undefined) this.#leftFields.add("text");
 		this.#check();
 	}
 
@@ -143,7 +155,7 @@ export class DraftView implements View {
 
 	#check(): void {
 		this.#checked = checkDraft(this.#text);
-		void this.#judgeKey();
+		void this.#noteKey();
 		const { registration } = this.#checked;
 		const fragments = registration && draftFragments(registration, parseSmallkey(this.#key) ?? "draft");
 		if (JSON.stringify(fragments) === JSON.stringify(this.#fragments)) return refresh();
@@ -155,16 +167,15 @@ export class DraftView implements View {
 		this.#map?.open();
 	}
 
-	#isOld(checked: ReturnType<typeof checkDraft>): boolean {
-		return this.signal.aborted || checked !== this.#checked;
+	async #noteKey(): Promise<void> {
+		const checked = this.#checked;
+		const checkedKey = await checkKey(this.#key);
+		if (this.#isOld(checked)) return;
+		this.#checkedKey = checkedKey;
+		refresh();
 	}
 
-	async #judgeKey(): Promise<void> {
-		const checked = this.#checked;
-		const smallkey = parseSmallkey(this.#key);
-		const isKnown = smallkey !== null && (await catalogue.find(smallkey).catch(() => null)) !== null;
-		if (this.#isOld(checked)) return;
-		this.#keyNote = t(smallkey === null ? "key-rule" : isKnown ? "key-taken" : "key-free");
-		refresh();
+	#isOld(checked: CheckedDraft): boolean {
+		return this.signal.aborted || checked !== this.#checked;
 	}
 }

@@ -98,8 +98,16 @@ class Catalogue {
 
 	/** @throws an error that `problemOf` explains */
 	async find(smallkey: string): Promise<Entry | null> {
+		const entry = await this.findAnyCase(smallkey);
+		return entry?.smallkey === smallkey ? entry : null;
+	}
+
+	/** Finds another spelling only if the smallkey itself is not registered. @throws as `find` does */
+	async findAnyCase(smallkey: string): Promise<Entry | null> {
 		const entries = await this.#chunk(chunkOf(smallkey));
-		return entries.find((entry) => entry.smallkey === smallkey) ?? null;
+		const lower = smallkey.toLowerCase();
+		const spellings = entries.filter((entry) => entry.smallkey.toLowerCase() === lower);
+		return spellings.find((entry) => entry.smallkey === smallkey) ?? spellings[0] ?? null;
 	}
 
 	/** A failed read is tried again by the next call. */

@@ -7,7 +7,6 @@ export const draftTexts = textsByLang({
 		"Une ébauche reste dans cette page et dans son adresse : rien n’est transmis tant que vous ne l’envoyez pas.",
 	],
 	"registration-json": ["The registration (JSON)", "L’inscription (JSON)"],
-	"key-rule": ["1 to 64 of A-Z a-z 0-9 _ - + =", "1 à 64 caractères parmi A-Z a-z 0-9 _ - + ="],
 	"key-taken": [
 		"This smallkey is registered: sending the draft changes that layer.",
 		"Cette clé est inscrite : envoyer l’ébauche modifie cette couche.",
@@ -61,8 +60,8 @@ export const draftTexts = textsByLang({
 	],
 	"no-address": ["This is not an http or https address.", "Ce n’est pas une adresse http ou https."],
 	incomplete: [
-		"Not complete yet: it needs the address of a layer, and a key.",
-		"Pas encore complète : il manque l’adresse d’une couche, ou une clé.",
+		"Not complete yet: it needs the address of a layer, and a valid key.",
+		"Pas encore complète : il manque l’adresse d’une couche, ou une clé valide.",
 	],
 	"twin-search": [
 		"Looking for the layer in the other language…",

@@ -54,10 +54,13 @@ test("a draft is judged as one types, by the rules and in the words of the API",
 	await text.fill("<img src=x onerror=alert(1)>");
 	await page.locator(".verdict").getByText("must be JSON").waitFor();
 	assert.is(await page.locator("main img").count(), 0);
-	await page.getByLabel("Smallkey").fill("no key");
-	await page.getByLabel("Smallkey").press("Tab");
-	await page.locator("#key[aria-invalid=true]").waitFor();
-	await page.getByText("1 to 64 of A-Z").waitFor();
+	const refused = { "no key": "1 to 64 of A-Z", aux: "keeps for a device", Taken: "only in case from taken" };
+	for (const [key, rule] of Object.entries(refused)) {
+		await page.getByLabel("Smallkey").fill(key);
+		await page.getByLabel("Smallkey").press("Tab");
+		await page.locator("#keynote").getByText(rule).waitFor();
+		await page.locator("#key[aria-invalid=true]").waitFor();
+	}
 	await page.getByLabel("Smallkey").fill("taken");
 	await page.getByText("This smallkey is registered").waitFor();
 	assert.is(await page.getByRole("heading", { name: "Register it" }).count(), 0);

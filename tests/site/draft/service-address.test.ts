@@ -1,5 +1,6 @@
 import * as assert from "uvu/assert";
-import { parseServiceAddress, twinAddresses } from "../../../site/draft/proposals.ts";
+import { parseServiceAddress } from "../../../site/draft/service-address.ts";
+import { twinAddresses } from "../../../site/draft/twins.ts";
 import { test } from "../../helpers/suite.ts";
 
 const pairs = [
@@ -36,7 +37,7 @@ test("the French twin of an English address is among the first that are tried, a
 test("an address says its kind, its service and its layer, without the parameters of a request", () => {
 	const parsed = (text: string) => {
 		const address = parseServiceAddress(text);
-		return address && [address.kind, address.url, address.chosen];
+		return address && [address.kind, address.url, address.layerName];
 	};
 	const arcgis = "https://h.example/arcgis/rest/services/A/MapServer";
 	assert.equal(parsed(` ${arcgis}/3/?f=json#x`), ["feature", arcgis, "3"]);

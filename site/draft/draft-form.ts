@@ -1,0 +1,64 @@
+import { html, type TemplateResult } from "lit-html";
+import { live } from "lit-html/directives/live.js";
+import { type Lang, langs } from "../../registry/smallkey.ts";
+import { isObject, tryJson } from "../../registry/untrusted-text.ts";
+import { field, textIn } from "../page/page.ts";
+import type { DraftProblem } from "./checked-draft.ts";
+import { t } from "./texts.ts";
+
+/** A member of a language → its text. */
+const labels = { service_url: "service-address", layer: "layer-in-service", service_name: "title" } as const;
+type Member = keyof typeof labels;
+
+/** Changes the members that it shows, and keeps all others. It shows none of version 2.0. */
+export class DraftForm {
+	/** @param text reads the registration, which may change after the form was drawn */
+	constructor(
+		readonly text: () => string,
+		readonly change: (text: string) => void,
+	) {}
+
+	titles(problems: readonly DraftProblem[]): TemplateResult {
+		return html`<fieldset class="titles" ?disabled=${this.#isDisabled()}>
+			<legend class="hidden">${t("titles")}</legend>
+			${langs.map((lang) => this.#field(lang, "service_name", problems))}
+			<p class="hint">${t("title-hint")}</p>
+		</fieldset>`;
+	}
+
+	addresses(problems: readonly DraftProblem[]): TemplateResult {
+		const isWms = membersOf(tryJson(this.text())).payload_type !== "feature";
+		const members: Member[] = isWms ? ["service_url", "layer"] : ["service_url"];
+		return html`<fieldset class="form" ?disabled=${this.#isDisabled()}>
+			<legend class="hidden">${t("addresses-and-layers")}</legend>
+			${langs.map((lang) => members.map((member) => this.#field(lang, member, problems)))}
+		</fieldset>`;
+	}
+
+	#isDisabled(): boolean {
+		const document = tryJson(this.text());
+		return !isObject(document) || document.version === "2.0";
+	}
+
+	#field(lang: Lang, member: Member, problems: readonly DraftProblem[]): TemplateResult {
+		const id = `${lang}-${member}`;
+		const isWrong = problems.some(({ pointer }) => pointer === `/${lang}/${member}`);
+		const value = membersOf(membersOf(tryJson(this.text()))[lang])[member];
+		const input = (event: Event) => this.#write(lang, member, textIn(event));
+		const control = html`<input type=${member === "service_url" ? "url" : "text"} id=${id} autocomplete="off"
+			spellcheck="false" aria-describedby="verdict" aria-invalid=${isWrong}
+			.value=${live(typeof value === "string" ? value : "")} @input=${input}>`;
+		return field(id, t(`in-${lang}`, t(labels[member])), control);
+	}
+
+	#write(lang: Lang, member: Member, value: string): void {
+		const document = membersOf(tryJson(this.text()));
+		const isAbsent = member === "service_name" && value === "";
+		const node = { ...membersOf(document[lang]), [member]: isAbsent ? undefined : value };
+		this.change(`${JSON.stringify({ ...document, [lang]: node }, null, 2)}\n`);
+	}
+}
+
+function membersOf(value: unknown): Record<string, unknown> {
+	return isObject(value) ? value : {};
+}

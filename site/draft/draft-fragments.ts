@@ -1,0 +1,35 @@
+import { html, type TemplateResult } from "lit-html";
+import type { Registration } from "../../registry/registration.ts";
+import { type Lang, langs } from "../../registry/smallkey.ts";
+import { layerFacts } from "../../registry/targets/facts.ts";
+import { renderAt } from "../../registry/targets/table.ts";
+import { type Drawable, drawableOf, drawnTargets } from "../map/drawable.ts";
+import { copyBox, settings } from "../page/page.ts";
+import { t } from "./texts.ts";
+
+export type DraftFragments = ReturnType<typeof draftFragments>;
+
+/** Of all targets, in both languages; a text is null if the target cannot express the layer. */
+export function draftFragments(registration: Registration, smallkey: string) {
+	const facts = langs.map((lang) => layerFacts(lang, smallkey, registration, null, settings));
+	return settings.targets.flatMap((target) =>
+		facts.map((layer) => ({ target, lang: layer.lang, text: renderAt(target, layer) })),
+	);
+}
+
+export function draftDrawable(fragments: DraftFragments, lang: Lang): Drawable | null {
+	const drawn = drawnTargets(settings.targets);
+	return drawableOf(
+		fragments.filter((fragment) => fragment.lang === lang && drawn.includes(fragment.target)),
+	);
+}
+
+export function renderFragments(fragments: DraftFragments): TemplateResult {
+	const boxes = fragments.map(({ target, lang, text }) => {
+		const shown = text === null ? t("no-form-here") : JSON.stringify(JSON.parse(text), null, 2);
+		return copyBox(`${target}, ${lang}`, shown);
+	});
+	return html`<section class="result">
+		<details><summary>${t("viewers-would-read")}</summary><div class="copies">${boxes}</div></details>
+	</section>`;
+}
