@@ -1,5 +1,14 @@
 import { type JSONPath, printParseErrorCode, visit } from "jsonc-parser";
-import { listProblems, type Problem, pointerOf, problemAt, type TextCode } from "./texts.ts";
+import {
+	listProblems,
+	type Problem,
+	pointerOf,
+	problemAt,
+	shownValue,
+	type Text,
+	type TextCode,
+	textOf,
+} from "./texts.ts";
 
 export function isNestedBeyond(
 	text: string,
@@ -40,7 +49,7 @@ export function parseJson(bytes: Uint8Array): { value: unknown; problems: Proble
 	} catch {
 		return refused(problemAt("document", "utf-8"));
 	}
-	if (text.startsWith("\ufeff")) return refused(problemAt("document", "utf-8"));
+	if (text.startsWith("\ufeff")) return refused(problemAt("document", "byte-order-mark"));
 	if (isNestedBeyond(text, maxDepth)) return refused(problemAt("document", "depth", maxDepth));
 	let value: unknown;
 	try {
@@ -71,17 +80,30 @@ const missingSigns: Readonly<Partial<Record<string, string>>> = {
 	CloseBracketExpected: '"]"',
 };
 
+/** Each code begins with `json`, and has the line, then the column, both from 1. */
 function syntaxError(text: string): Problem {
-	let first: Problem | undefined;
-	const onError = (error: number, _offset: number, _length: number, line: number, column: number) => {
-		const sign = missingSigns[printParseErrorCode(error)];
-		const place = [line + 1, column + 1] as const;
-		first ??= sign
-			? problemAt("document", "json-missing", ...place, sign)
-			: problemAt("document", "json", ...place);
+	if (text.trim() === "") return problemAt("document", "empty");
+	let first: Text | undefined;
+	const onError = (error: number, offset: number, length: number) => {
+		first ??= syntaxRule(text, printParseErrorCode(error), offset, length);
 	};
 	visit(text, { onError }, strictly);
-	return first ?? problemAt("document", "json", 1, 1);
+	return { ...(first ?? textOf("json-end", 1, 1)), place: "document" };
+}
+
+function syntaxRule(text: string, error: string, offset: number, length: number): Text {
+	const lineAndColumn = (end: number) => {
+		const lines = text.slice(0, end).split(/\r\n|\r|\n/);
+		return [lines.length, (lines.at(-1) as string).length + 1] as const;
+	};
+	const token = text.slice(offset, offset + length);
+	const before = text.slice(0, offset).trimEnd();
+	if (/^[\]},]$/.test(token) && before.endsWith(","))
+		return textOf("json-comma", ...lineAndColumn(before.length - 1));
+	const place = lineAndColumn(offset);
+	const sign = missingSigns[error];
+	if (sign) return textOf("json-missing", ...place, sign);
+	return token === "" ? textOf("json-end", ...place) : textOf("json", ...place, shownValue(token));
 }
 
 function ambiguities(text: string): Problem[] {

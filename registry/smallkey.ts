@@ -62,8 +62,8 @@ export function isOtherFile(path: string): boolean {
 
 export const keyTexts = {
 	"case-twin": [
-		"{0} differs only in case from {1}, registered, under review or of the same change",
-		"{0} ne diffère que par la casse de {1}, inscrite, en révision ou de la même modification",
+		"{0} differs only in case from {1}, which is taken",
+		"{0} ne diffère que par la casse de {1}, qui est déjà prise",
 	],
 	"case-rename": [
 		"{0} differs only in case from {1}, which the same change removes: maps that read {1} lose it",

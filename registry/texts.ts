@@ -108,9 +108,14 @@ const valuesOf: Readonly<Record<string, (params: Params) => string | number | Te
 	required: () => "",
 	additionalProperties: () => "",
 	enum: ({ allowedValues }) => oneOf(allowedValues as string[]),
-	type: ({ type }) => textOf(`${/^[aeiou]/.test(String(type)) ? "an" : "a"}-${type}` as TextCode),
-	...{ maxLength: limitOf, minimum: limitOf, maxItems: limitOf },
+	type: ({ type }) => textOf(typeCode(String(type))),
+	...{ maxLength: limitOf, minimum: limitOf, maximum: limitOf, maxItems: limitOf },
 };
+
+/** A test compares the types and keywords of all schemas with the texts. */
+export function typeCode(type: string): TextCode {
+	return `${/^[aeiou]/.test(type) ? "an" : "a"}-${type}` as TextCode;
+}
 
 function limitOf({ limit }: Params): number {
 	return limit as number;
@@ -125,7 +130,11 @@ export type Rules = "written" | "stored";
 export function schemaProblems(validate: Validator, value: unknown, rules: Rules = "written"): Problem[] {
 	if (validate(value)) return [];
 	const errors = (validate.errors ?? []).filter((error) => rules === "written" || !isOnlyOnWrite(error));
+	const ofType = errors.filter(({ keyword }) => keyword === "type");
+	const mistyped = new Set(ofType.map(({ instancePath }) => instancePath));
+	// A value of the wrong type breaks other rules only by its type.
 	return errors
+		.filter((error) => error.keyword === "type" || !mistyped.has(error.instancePath))
 		.filter((error) => !isRepeated(error))
 		.map((error) => ({ place: placeOf(error), ...ruleOf(error) }));
 }
@@ -151,7 +160,11 @@ function placeOf({ instancePath, params, propertyName }: ErrorObject): string {
 function ruleOf(error: ErrorObject): Text {
 	const { keyword, params, data, parentSchema } = error;
 	const value = shownValue(keyword === "discriminator" ? params.tagValue : data);
-	const first = valuesOf[keyword];
-	if (first) return textOf(keyword as TextCode, first(params), value);
-	return textOf((parentSchema?.code ?? keyword) as TextCode, value);
+	const first = valuesOf[keyword]?.(params);
+	const [example] = keyword === "type" ? (parentSchema?.examples ?? []) : [];
+	if (first && example) return textOf("type-example", first, shownValue(example));
+	if (first !== undefined) return textOf(keyword as TextCode, first, value);
+	const code: string = parentSchema?.code ?? keyword;
+	const isAlmost = code === "address" && /^\s*https?:/i.test(data as string);
+	return textOf((isAlmost ? "address-impossible" : code) as TextCode, value);
 }

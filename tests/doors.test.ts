@@ -117,8 +117,8 @@ const wholeService = feature.replace("MapServer/1", "MapServer");
 
 // biome-ignore format: a table
 const rows: [what: string, doors: string, files: Files, ...problems: string[]][] = [
-	["the case twin of a stored key", "PUT batch", { "layers/on/ONE.json": wms("two") }, "smallkey: ONE differs only in case from one, registered, under review or of the same change"],
-	["case twins in one change", "push", { "layers/tw/TWO.json": wms("two"), ...two(wms("two")) }, "smallkey: two differs only in case from TWO, registered, under review or of the same change"],
+	["the case twin of a stored key", "PUT batch", { "layers/on/ONE.json": wms("two") }, "smallkey: ONE differs only in case from one, which is taken"],
+	["case twins in one change", "push", { "layers/tw/TWO.json": wms("two"), ...two(wms("two")) }, "smallkey: two differs only in case from TWO, which is taken"],
 	["a new key that Windows keeps for a device", "PUT push review validate batch", { "layers/au/Aux.json": wms("two") }, "smallkey: Aux is a name that Windows keeps for a device: no clone there could check it out"],
 	["such a key, stored before that rule", "build", { "layers/au/Aux.json": wms("two") }],
 	["a rename in case only", "push review", { "layers/on/one.json": null, "layers/on/One.json": wms("one") }, "smallkey: One differs only in case from one, which the same change removes: maps that read one lose it"],

@@ -171,7 +171,7 @@ function located(problems: readonly FileProblem[], textOf: (path: string) => str
 	return files.flatMap(([file, all]) => {
 		const lineAt = linesOf(textOf(file));
 		const places = all.map(({ code, place, values }) => {
-			const line = code === "json" ? Number(values[0]) : lineAt(place.startsWith("/") ? place : "");
+			const line = code.startsWith("json") ? Number(values[0]) : lineAt(place.startsWith("/") ? place : "");
 			return { file, line, text: textIn("en", { code, place, values }) };
 		});
 		return places.sort((a, b) => a.line - b.line);

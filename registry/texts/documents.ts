@@ -1,5 +1,5 @@
 import { smallkeyRule } from "../smallkey.ts";
-import { must, type TextPair } from "./filled.ts";
+import { must, mustBe, type TextPair } from "./filled.ts";
 
 const notEmpty = ["must not be empty", "ne doit pas être vide"] as const;
 
@@ -17,8 +17,14 @@ export const documentTexts = {
 	maxLength: ["must have at most {0} characters", "doit avoir au plus {0} caractères"],
 	minLength: notEmpty,
 	minimum: ["must be {0} or more, not {1}", "doit être au moins {0}, et non {1}"],
+	maximum: ["must be {0} or less, not {1}", "doit être au plus {0}, et non {1}"],
+	maxItems: ["must have {0} or fewer entries", "doit avoir {0} éléments ou moins"],
+	enum: mustBe,
+	type: mustBe,
+	"type-example": ["must be {0}, such as {1}", "doit être {0}, comme {1}"],
 	// Rules of a schema whose `code` names the text.
 	address: must("an http or https address", "une adresse http ou https"),
+	"address-impossible": must("a possible http or https address", "une adresse http ou https possible"),
 	markup: [
 		"must not hold < before a letter, / or !, as in markup, not {0}",
 		"ne doit pas contenir < devant une lettre, / ou !, comme du balisage : {0}",
@@ -112,12 +118,25 @@ export const documentTexts = {
 		"est celle de /en : la couche est la même dans les deux langues",
 	],
 	// Documents.
-	"utf-8": [
-		"must be UTF-8 without a byte order mark",
-		"doit être en UTF-8, sans indicateur d’ordre des octets",
+	"utf-8": ["must be UTF-8", "doit être en UTF-8"],
+	"byte-order-mark": [
+		"must not begin with a byte order mark",
+		"ne doit pas commencer par un indicateur d’ordre des octets",
 	],
+	empty: ["is empty", "est vide"],
 	depth: ["must not be nested deeper than {0}", "ne doit pas avoir plus de {0} niveaux"],
-	json: ["must be JSON: see line {0}, column {1}", "doit être en JSON : voyez la ligne {0}, colonne {1}"],
+	json: [
+		"must be JSON: unexpected {2} in line {0}, column {1}",
+		"doit être en JSON : {2} est inattendu à la ligne {0}, colonne {1}",
+	],
+	"json-comma": [
+		'has a "," too many in line {0}, column {1}',
+		"a une virgule de trop à la ligne {0}, colonne {1}",
+	],
+	"json-end": [
+		"must be JSON: ends too early, in line {0}, column {1}",
+		"doit être en JSON : se termine trop tôt, à la ligne {0}, colonne {1}",
+	],
 	"json-missing": [
 		"must be JSON: {2} is missing in line {0}, column {1}",
 		"doit être en JSON : il manque {2} à la ligne {0}, colonne {1}",
@@ -156,4 +175,14 @@ export const documentTexts = {
 		"its layer {0} is gone: remove this, too",
 		"sa couche {0} n’existe plus : supprimez aussi ce fichier",
 	],
+	// Values of other texts.
+	"a-string": ["a string", "un texte"],
+	"an-object": ["an object", "un objet"],
+	"an-array": ["a list", "une liste"],
+	"a-number": ["a number", "un nombre"],
+	"an-integer": ["an integer", "un nombre entier"],
+	"a-boolean": ["a boolean", "true ou false"],
+	nothing: ["nothing", "rien"],
+	document: ["the document: {0}", "le document : {0}"],
+	or: ["{0} or {1}", "{0} ou {1}"],
 } satisfies Readonly<Record<string, TextPair>>;

@@ -34,6 +34,8 @@ export function codeFor<Code extends string>(lang: Lang, number: number, code: C
 
 export type TextPair = readonly [en: string, fr: string];
 
+export const mustBe: TextPair = ["must be {0}, not {1}", "doit être {0}, et non {1}"];
+
 /** `{0}` is the wrong value. */
 export function must(en: string, fr: string): TextPair {
 	return [`must be ${en}, not {0}`, `doit être ${fr}, et non {0}`];

@@ -1,9 +1,8 @@
-import type { TextPair } from "./filled.ts";
-
-const mustBe = ["must be {0}, not {1}", "doit être {0}, et non {1}"] as const;
+import { mustBe, type TextPair } from "./filled.ts";
 
 export const requestTexts = {
 	// Requests.
+	method: mustBe,
 	"body-empty": ["the body must be empty", "le corps doit être vide"],
 	"not-registered": ["{0} is not registered", "{0} n’est pas inscrite"],
 	"waits-of-other": [
@@ -127,18 +126,4 @@ export const requestTexts = {
 		"others changed the layers at the same moment: send the same again",
 		"d’autres ont modifié les couches au même moment : renvoyez la même requête",
 	],
-	// General texts.
-	maxItems: ["must have {0} or fewer entries", "doit avoir {0} éléments ou moins"],
-	method: mustBe,
-	enum: mustBe,
-	type: mustBe,
-	// Values of other texts.
-	"a-string": ["a string", "un texte"],
-	"an-object": ["an object", "un objet"],
-	"an-array": ["a list", "une liste"],
-	"an-integer": ["an integer", "un nombre entier"],
-	"a-boolean": ["a boolean", "true ou false"],
-	nothing: ["nothing", "rien"],
-	document: ["the document: {0}", "le document : {0}"],
-	or: ["{0} or {1}", "{0} ou {1}"],
 } satisfies Readonly<Record<string, TextPair>>;

@@ -12,28 +12,29 @@ function problemsOf(json: string | Uint8Array): string[] {
 }
 
 // biome-ignore format: a table
-const syntaxErrors: [text: string, line: number, column: number, missing?: string][] = [
-	["", 1, 1],
-	["owners", 1, 1],
-	['{\n "a": 1,\n}', 3, 1],
-	['{"a" 1}', 1, 6, ":"],
-	['{"a":1 "b":2}', 1, 8, ","],
-	['{"a":1', 1, 7, "}"],
-	["[1", 1, 3, "]"],
-	["{} {}", 1, 4],
-	["{}\n// note", 2, 1],
-	['{"a":"x\n"}', 1, 6],
-	["[1.]", 1, 2],
-	['["\\x"]', 1, 2],
-	['["\t"]', 1, 2],
+const syntaxErrors: [text: string, problem: string, line?: number, column?: number][] = [
+	["", "is empty"],
+	[" \n", "is empty"],
+	["owners", 'must be JSON: unexpected "owners"', 1, 1],
+	["{'a': 1}", 'must be JSON: unexpected "\'a\'"', 1, 2],
+	['{\r\n "a": 1,\r\n}', 'has a "," too many', 2, 8],
+	["[1,,2]", 'has a "," too many', 1, 3],
+	['{"a":', "must be JSON: ends too early,", 1, 6],
+	['{"a":1,', "must be JSON: ends too early,", 1, 8],
+	['{"a" 1}', 'must be JSON: ":" is missing', 1, 6],
+	['{"a":1 "b":2}', 'must be JSON: "," is missing', 1, 8],
+	['{"a":1', 'must be JSON: "}" is missing', 1, 7],
+	["[1", 'must be JSON: "]" is missing', 1, 3],
+	["{} {}", 'must be JSON: unexpected "{"', 1, 4],
+	["{}\n// note", 'must be JSON: unexpected "// note"', 2, 1],
+	['{"a":"x\n"}', 'must be JSON: unexpected "\\"x"', 1, 6],
+	["[1.]", 'must be JSON: unexpected "1."', 1, 2],
 ];
 
-test("a syntax error has its place, and the sign that is missing there", () => {
-	for (const [text, line, column, missing] of syntaxErrors) {
-		const what = missing
-			? `"${missing}" is missing in line ${line}, column ${column}`
-			: `see line ${line}, column ${column}`;
-		assert.equal(problemsOf(text), [`the document: must be JSON: ${what}`], text);
+test("a syntax error has its cause and its place", () => {
+	for (const [text, problem, line, column] of syntaxErrors) {
+		const place = line ? ` in line ${line}, column ${column}` : "";
+		assert.equal(problemsOf(text), [`the document: ${problem}${place}`], text);
 	}
 });
 
@@ -43,12 +44,8 @@ const twice = "occurs more than once";
 const tooDeep = "the document: must not be nested deeper than 64";
 
 const documents: [what: string, json: string | Uint8Array, ...problems: string[]][] = [
-	[
-		"bytes that are no UTF-8",
-		new Uint8Array([0x22, 0xff, 0x22]),
-		"the document: must be UTF-8 without a byte order mark",
-	],
-	["a byte order mark", "\ufeff{}", "the document: must be UTF-8 without a byte order mark"],
+	["bytes that are no UTF-8", new Uint8Array([0x22, 0xff, 0x22]), "the document: must be UTF-8"],
+	["a byte order mark", "\ufeff{}", "the document: must not begin with a byte order mark"],
 	[
 		"every repeated name, with its pointer",
 		'{"a":1,"a":2,"b":[{"c":1,"c":2}],"a":3}',

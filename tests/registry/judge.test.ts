@@ -18,7 +18,7 @@ function judged(stored: string[], ...changes: string[]): [string, string, string
 const twin = (one: string, kept: string): [TextCode, string, string] => [
 	"case-twin",
 	layerPath(one),
-	`smallkey: ${one} differs only in case from ${kept}, registered, under review or of the same change`,
+	`smallkey: ${one} differs only in case from ${kept}, which is taken`,
 ];
 
 const rename: [TextCode, string, string] = [

@@ -8,6 +8,7 @@ import {
 	parseRegistration,
 	type Registration2,
 } from "../../registry/registration.ts";
+import { langs } from "../../registry/smallkey.ts";
 import { textsOf } from "../../registry/texts.ts";
 import { test } from "../helpers/suite.ts";
 
@@ -65,6 +66,7 @@ for (const document of valid) {
 const versionRule = "/version: must be 1.x.y, such as 1.0.0, or 2.0, not";
 const characters = "must be percent-encoded where it has other characters than RFC 3986 allows:";
 const notAddress = "must be an http or https address, not";
+const notPossible = "must be a possible http or https address, not";
 const credentials = "must not hold a user name or password";
 const markup = "must not hold < before a letter, / or !, as in markup, not";
 const oneOrOther = "must have either a uuid, or a metadata_url, a catalogue_url or both";
@@ -78,7 +80,7 @@ const mediaType = (value: string) => `must be a media type, such as image/png, n
 const invalid: [document: object | string, ...problems: string[]][] = [
 	["{}", "/en: is missing", "/fr: is missing", "/payload_type: is missing", "/version: is missing"],
 	...["1.3", "1.01.0", "2.0.0"].map((version): [object, string] => [wms({}, {}, { version }), `${versionRule} "${version}"`]),
-	[wms({}, {}, { version: 1 }), "/version: must be a string, not 1"],
+	[wms({}, {}, { version: 1 }), '/version: must be a string, such as "1.0.0"'],
 	[wms({}, {}, { payload_type: { toString: 1, valueOf: 1 } }), "/payload_type: must be wms or feature, not an object"],
 	[version2({ service_type: { toString: 1, valueOf: 1 } }, { service_type: "esriTile" }), "/en/service_type: must be a kind of service of version 2.0, such as ogcWms, not an object"],
 	[wms({}, {}, { payload_type: "wfs" }), '/payload_type: must be wms or feature, not "wfs"'],
@@ -87,7 +89,7 @@ const invalid: [document: object | string, ...problems: string[]][] = [
 	[feature({ service_url: "ftp://h.example/" }, { service_url: "javascript:alert(1)" }), `/en/service_url: ${notAddress} "ftp://h.example/"`, `/fr/service_url: ${notAddress} "javascript:alert(1)"`],
 	[feature({ service_url: "https://user:hidden@h.example/" }, { service_url: "https://hidden@h é/" }), `/en/service_url: ${credentials}`, `/fr/service_url: ${credentials}`],
 	[feature({ service_url: "https://h.example/é" }, { service_url: "https://h.example/{a}" }), `/en/service_url: ${characters} "https://h.example/é"`, `/fr/service_url: ${characters} "https://h.example/{a}"`],
-	[feature({ service_url: "http://?x" }, { service_url: "https://a b/" }), `/en/service_url: ${notAddress} "http://?x"`, `/fr/service_url: ${characters} "https://a b/"`],
+	[feature({ service_url: "http://?x" }, { service_url: "https://a b/" }), `/en/service_url: ${notPossible} "http://?x"`, `/fr/service_url: ${characters} "https://a b/"`],
 	[wms({ service_url: `${longest}x` }), "/en/service_url: must have at most 2048 characters"],
 	[wms({ layer: undefined }, { layer: "" }), "/en/layer: is missing", "/fr/layer: must not be empty"],
 	[wms({ display_field: "a", max_allowable_offset: 1 }), `/en/display_field: ${otherType}`, `/en/max_allowable_offset: ${otherType}`],
@@ -96,6 +98,10 @@ const invalid: [document: object | string, ...problems: string[]][] = [
 	[feature({ max_allowable_offset: -1 }, { max_allowable_offset: 1.5 }), "/en/max_allowable_offset: must be 0 or more, not -1", "/fr/max_allowable_offset: must be an integer, not 1.5"],
 	[JSON.stringify(feature({ max_allowable_offset: 4711 })).replace("4711", "1e999"), "/en/max_allowable_offset: must be an integer, not Infinity"],
 	[feature({ loading_mode: "auto" }, { loading_mode: null }), '/en/loading_mode: must be ondemand or snapshot, not "auto"', "/fr/loading_mode: must be ondemand or snapshot, not null"],
+	...[["https://maps.example:99999/wms", " https://h.example/"], ["https:///wms", "https://maps..example/"], ["http://999.1.1.1/", "http:/h.example/"]].map((addresses): [object, ...string[]] => [
+		wms({ service_url: addresses[0] }, { service_url: addresses[1] }),
+		...addresses.map((address, at) => `/${langs[at]}/service_url: ${notPossible} "${address}"`),
+	]),
 	[feature({ metadata: {} }, { metadata: { uuid: 1, url: "x" } }), `/en/metadata: ${oneOrOther}`, `/fr/metadata/url: ${unknown}`, "/fr/metadata/uuid: must be a string, not 1"],
 	[feature({ metadata: { uuid: "x", metadata_url: "https://h.example/" } }, { metadata: { metadata_url: "mailto:x", catalogue_url: "https://a:hidden@h.example/" } }), `/en/metadata: ${oneOrOther}`, `/fr/metadata/catalogue_url: ${credentials}`, `/fr/metadata/metadata_url: ${notAddress} "mailto:x"`],
 	[wms({}, {}, { targets: {} }), `/targets: ${empty}`],
@@ -103,6 +109,7 @@ const invalid: [document: object | string, ...problems: string[]][] = [
 	[feature({}, {}, { targets: { v2: { ...{ de: {}, fr: {} }, en: { service_url: "https://me:hidden@h.example/2", layer: "a", service_name: "A" } } } }), `/targets/v2/de: ${unknown}`, `/targets/v2/en/layer: ${otherType}`, `/targets/v2/en/service_name: ${unknown}`, `/targets/v2/en/service_url: ${credentials}`, `/targets/v2/fr: ${empty}`],
 	[version2({ service_type: "esriTile" }, {}, { payload_type: "wms", targets: {}, fr: undefined }), "/fr: is missing", `/payload_type: ${unknown}`, `/targets: ${unknown}`],
 	[version2({ service_type: "esriMap" }, {}), '/en/service_type: must be a kind of service of version 2.0, such as ogcWms, not "esriMap"', "/fr/service_type: is missing"],
+	[feature({ metadata: "4a1c" }), '/en/metadata: must be an object, not "4a1c"'],
 	[version2({ service_type: "ogcWms" }, { service_type: "esriMapServer", recursive: false }), `/en: ${noLayers}`, `/fr: ${noLayers}`],
 	[version2({ service_type: "esriTile", tolerance: 1, scrape_only: [1] }, { service_type: "ogcWms", recursive: true, layer: "a", display_field: "a" }), `/en/scrape_only: ${unknown}`, `/en/tolerance: ${unknown}`, `/fr/display_field: ${unknown}`, `/fr/layer: ${unknown}`],
 	[version2({ service_type: "esriMapServer", scrape_only: ["a", -1, 1.5] }, { service_type: "ogcWms", scrape_only: [] }), '/en/scrape_only/0: must be an integer, not "a"', "/en/scrape_only/1: must be 0 or more, not -1", "/en/scrape_only/2: must be an integer, not 1.5", "/fr/scrape_only: must not be empty"],

@@ -1,18 +1,54 @@
 import * as assert from "uvu/assert";
 import { inLanguageOf, refuseFile } from "../../api/reply.ts";
 import { parseJson } from "../../registry/json.ts";
+import { compile, everyError } from "../../registry/schemas/compile.ts";
 import { owners } from "../../registry/schemas/definitions.ts";
 import { registration1, registration2 } from "../../registry/schemas/registration.ts";
 import { parseTimestamp } from "../../registry/sender.ts";
 import { targetNames } from "../../registry/targets/table.ts";
-import { oneOf, type Problem, problemAt, textIn, textOf, texts } from "../../registry/texts.ts";
+import {
+	oneOf,
+	type Problem,
+	problemAt,
+	schemaProblems,
+	textIn,
+	textOf,
+	texts,
+	textsOf,
+	typeCode,
+} from "../../registry/texts.ts";
 import { schemaFiles } from "../../site/data/openapi.ts";
 import { test } from "../helpers/suite.ts";
 
-test("each code of the schemas has its texts, and the published schemas show the English one", () => {
-	const codes = JSON.stringify([registration1, registration2, owners]).match(/"code":"[^"]*"/g) ?? [];
-	assert.ok(codes.length > 10);
-	for (const code of codes) assert.ok((JSON.parse(`{${code}}`) as { code: string }).code in texts.en, code);
+/** Keywords that only describe or apply schemas; a discriminator reports `const` and `oneOf`. */
+const silent =
+	/^(?:\$.*|title|description|examples|onlyOnWrite|allOf|then|else|items|propertyNames?|const|oneOf|\d+)$/;
+
+/** The codes of all problems that a schema can have. */
+function codesOf(schema: unknown): string[] {
+	if (typeof schema !== "object" || schema === null) return [];
+	const { code, if: _if, ...keywords } = schema as Record<string, unknown>;
+	return Object.entries(keywords).flatMap(([keyword, value]) => {
+		if (/^(?:properties|definitions)$/.test(keyword)) return Object.values(value as object).flatMap(codesOf);
+		if (keyword === "type") return ["type", typeCode(String(value))];
+		const own = silent.test(keyword) ? [] : [String(code ?? keyword)];
+		return keyword === "not" ? own : [...own, ...codesOf(value)];
+	});
+}
+
+test("each code, keyword and type of the schemas has its texts, and published ones show English", () => {
+	const codes = new Set(codesOf({ allOf: [registration1, registration2, owners] }));
+	assert.ok(codes.size > 20);
+	for (const code of codes) assert.ok(code in texts.en, code);
+	const opacity = { type: "number", minimum: 0, maximum: 1 };
+	const schema = { type: "object", properties: { a: opacity, b: opacity, c: opacity } };
+	const problems = schemaProblems(compile(schema, everyError), { a: -1, b: 2, c: "x" });
+	const rules = [
+		"/a: must be 0 or more, not -1",
+		"/b: must be 1 or less, not 2",
+		'/c: must be a number, not "x"',
+	];
+	assert.equal(textsOf(problems), rules);
 	const text = schemaFiles(targetNames, "/").get("registration-1.schema.json") ?? "";
 	assert.match(text, '"errorMessage": "must be an http or https address"');
 	assert.not.match(text, /\{\d\}"/);
