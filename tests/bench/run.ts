@@ -5,18 +5,6 @@ import { rowsBeside } from "./beside.ts";
 import { type Row, rows } from "./rows.ts";
 import { World } from "./world.ts";
 
-const { values } = parseArgs({
-	options: {
-		only: { type: "string" },
-		layers: { type: "string", default: "20000" },
-		beside: { type: "string" },
-	},
-});
-const all = values.beside === undefined ? rows : rowsBeside(values.beside);
-const names = values.only?.split(",") ?? all.map(({ name }) => name);
-const unknown = names.filter((name) => !all.some((row) => row.name === name));
-if (unknown.length > 0) throw new Error(`--only: there is no row ${unknown.join()}`);
-
 /** With three significant digits; from 100 on whole. */
 function short(figure: number): string {
 	return figure >= 100
@@ -37,16 +25,52 @@ async function resultOf({ goal = "–", unit, measure }: Row, world: World): Pro
 	return `${figure} ÷ ${short(reference)} = ${mark(short(ratio), ofOurs === undefined)} | ${goal}`;
 }
 
-const world = new World(Number(values.layers));
-for (const signal of ["SIGINT", "SIGTERM"])
-	process.once(signal, () => void world.close().finally(() => process.exit(1)));
-console.log(`row | reference | ${world.count.toLocaleString("en")} layers: ours ÷ reference = ratio | goal`);
-console.log("---|---|---|---");
-for (const row of all.filter(({ name }) => names.includes(name))) {
-	const result = await resultOf(row, world).catch((error: Error) => {
-		process.exitCode = 1;
-		return `failed: ${error.message.split("\n", 1)[0]} | –`;
+async function main(): Promise<void> {
+	const { values } = parseArgs({
+		options: {
+			only: { type: "string" },
+			layers: { type: "string", default: "20000" },
+			beside: { type: "string" },
+			help: { type: "boolean" },
+		},
 	});
-	console.log(`\`${row.name}\`: ${row.what} | ${row.reference ?? ""} | ${result}`);
+	const { beside, only } = values;
+	const all = beside === undefined || values.help ? rows : rowsBeside(beside);
+	const names = all.map(({ name }) => name);
+	if (values.help)
+		return console.log(
+			`npm run bench -- [--layers N] [--beside URL] [--only ROW,…]; rows: ${names.join(" ")}`,
+		);
+	const chosen = only?.split(",") ?? names;
+	const unknown = chosen.filter((name) => !names.includes(name));
+	if (unknown.length > 0) throw new Error(`--only: there is no row ${unknown.join()}`);
+	const world = new World(Number(values.layers));
+	for (const signal of ["SIGINT", "SIGTERM"])
+		process.once(signal, () => void world.close().finally(() => process.exit(1)));
+	console.log(
+		`row | reference | ${world.count.toLocaleString("en")} layers: ours ÷ reference = ratio | goal`,
+	);
+	console.log("---|---|---|---");
+	try {
+		for (const row of all.filter(({ name }) => chosen.includes(name))) {
+			const result = await resultOf(row, world).catch((error: Error) => {
+				// All rows need the other service.
+				if (beside !== undefined) throw error;
+				process.exitCode = 1;
+				return `failed: ${firstLine(error)} | –`;
+			});
+			console.log(`\`${row.name}\`: ${row.what} | ${row.reference ?? ""} | ${result}`);
+		}
+	} finally {
+		await world.close();
+	}
 }
-await world.close();
+
+function firstLine({ message }: Error): string {
+	return message.split("\n", 1)[0] ?? "";
+}
+
+await main().catch((error: Error) => {
+	console.error(firstLine(error));
+	process.exitCode = 1;
+});

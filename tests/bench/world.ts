@@ -122,9 +122,11 @@ export async function publish({ url, ...signer }: Target, puts: Put[], publisher
 			const address = new URL(url + path);
 			const request = await signed(address.pathname, body, signer);
 			const taken = await secondsOf(async () => {
-				const answer = await fetch(address, request);
+				const answer = await fetch(address, request).catch(({ cause }) => {
+					throw new Error(`${address}: ${cause.message}`);
+				});
 				const receipt = await answer.text();
-				if (answer.status !== 201) throw new Error(`${path}: ${answer.status} ${receipt}`);
+				if (answer.status !== 201) throw new Error(`${address}: ${answer.status} ${receipt}`);
 			});
 			milliseconds.push(taken * 1_000);
 		}
