@@ -176,13 +176,14 @@ export async function storeBatch(
 		}
 		const errors = refused.flatMap(([, problems]) => problems);
 		if (errors.length > 0 && !partial && !dryRun) return { status: 409, errors };
+		meta.subject = `${verb} ${counted(comparison.added.length + comparison.changed.length, "layer")}`;
 		return dryRun ? [] : edits;
 	};
 	const meta: Meta = {
 		smallkey: null,
 		author: sender,
 		time,
-		subject: `${verb} ${counted(registrations.size, "layer")}`,
+		subject: verb,
 		trailers: [["Sender", sender]],
 		request: null,
 		review: false,

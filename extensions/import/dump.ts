@@ -1,5 +1,6 @@
+import { isUtf8 } from "node:buffer";
 import { readFile } from "node:fs/promises";
-import { isObject, listOf, objectOf } from "../../site/service/decode.ts";
+import { isObject, listOf, objectOf, quote } from "../../site/service/decode.ts";
 import { utf8Of } from "../../store/files/files.ts";
 
 export type Json = Record<string, unknown>;
@@ -8,22 +9,26 @@ export function textOf(value: unknown): string {
 	return typeof value === "string" ? value : "";
 }
 
+/** The documents of a dump, by their place in it, from 1. */
+export type Dump = ReadonlyMap<number, Json>;
+
 /**
  * Reads a dump of CouchDB: `{"docs":[…]}`, or `{"rows":[{"doc":…},…]}` as from `_all_docs?include_docs=true`. It skips the
  * database's own documents (`_design/…`) and deleted ones.
- * @returns documents by their place in the dump, from 1
  * @throws {Error} if the file is too large or not such a dump: nothing of it is imported
  */
-export async function readDump(path: string): Promise<ReadonlyMap<number, Json>> {
+export async function readDump(path: string): Promise<Dump> {
 	const wrong = (reason: string) => new Error(`${path}: ${reason}; nothing was written`);
 	const bytes = utf8Of(await readFile(path));
+	if (!isUtf8(bytes)) throw wrong("is not UTF-8 or UTF-16");
 	let dump: Json;
 	try {
 		dump = objectOf(JSON.parse(new TextDecoder().decode(bytes)));
 	} catch (error) {
 		throw wrong(`is not JSON: is it whole? ${(error as Error).message}`);
 	}
-	const { docs, rows } = dump;
+	const { docs, rows, error, reason } = dump;
+	if (error) throw wrong(quote(`holds CouchDB's error ${error}: ${reason}`));
 	if (Array.isArray(docs) === Array.isArray(rows))
 		throw wrong('must have one array of documents: {"docs":[…]} or {"rows":[…]}');
 	const all = listOf(docs ?? rows).map((element) => (docs ? element : objectOf(element).doc));

@@ -1,32 +1,16 @@
-import { type Io, WrongError } from "../../../api/configuration.ts";
-import { putEdits } from "../../../api/register.ts";
-import { openStore } from "../../../api/service/data-dir.ts";
+import { WrongError } from "../../../api/configuration.ts";
 import { changeSenders, sendersPath } from "../../../api/service/senders-file.ts";
 import { type Configuration, readConfiguration } from "../../../api/service/settings.ts";
-import { type Description, parseDescription } from "../../../registry/description.ts";
-import type { Registration } from "../../../registry/registration.ts";
-import { isSenderId } from "../../../registry/sender.ts";
-import { descriptionPath, langs } from "../../../registry/smallkey.ts";
-import { textsOf } from "../../../registry/texts.ts";
-import { counted, groupBy, plain, shortened } from "../../../registry/untrusted-text.ts";
-import { printCommit, storeBatch } from "../../../scripts/register.ts";
+import { counted, firstOf, groupBy, plain, shortened } from "../../../registry/untrusted-text.ts";
 import { createRun } from "../../../scripts/terminal/command-line.ts";
-import { objectOf } from "../../../site/service/decode.ts";
 import { readTextIfThere } from "../../../store/files/files.ts";
-import { isRefusal, type Reader } from "../../../store/store.ts";
-import { descriptionText } from "../../harvest/description.ts";
-import { type Moved, moveDocument } from "../document.ts";
-import { keyOf, readDump, textOf } from "../dump.ts";
-
-type Documents = Awaited<ReturnType<typeof readDump>>;
-
-type Move = Moved & { place: number };
-
-/** Takes what cannot be moved. `place`: which document of the dump it is, from 1. */
-type Refuse = (key: string, reason: string, place: number | undefined) => void;
+import { moveDocument } from "../document.ts";
+import { type Dump, keyOf, readDump } from "../dump.ts";
+import { addSenders, type SenderEntries } from "../senders.ts";
+import { type Move, type Refuse, storedKeys, storeLayers } from "../store-layers.ts";
 
 /** @returns the layers in the order of the dump */
-function collectMoves(documents: Documents, settings: Configuration, refuse: Refuse): Move[] {
+function collectMoves(documents: Dump, settings: Configuration, refuse: Refuse): Move[] {
 	const all: Move[] = [];
 	for (const [place, document] of documents) {
 		const moved = moveDocument(document, settings);
@@ -45,75 +29,14 @@ function collectMoves(documents: Documents, settings: Configuration, refuse: Ref
 	});
 }
 
-/** Stores the layers of a dump in the configured store, in one commit. A harvested description stays as it is. */
-async function storeLayers(moves: readonly Move[], configuration: Configuration, io: Io, refuse: Refuse) {
-	const byKey = new Map(moves.map((move) => [move.smallkey, move]));
-	const editsOf = async (state: Reader, smallkey: string, registration: Registration) => {
-		const edits = await putEdits(state, smallkey, registration);
-		if (isRefusal(edits)) return edits;
-		const stored = (await state.read(smallkey))?.description ?? null;
-		const text = mergeImported(stored, byKey.get(smallkey)?.description ?? null);
-		return text === stored || text === null ? edits : [...edits, { path: descriptionPath(smallkey), text }];
-	};
-	const registrations = new Map(moves.map(({ smallkey, registration }) => [smallkey, registration]));
-	const options = { sender: "import", time: io.now().getTime(), partial: true };
-	const { store, close } = await openStore(configuration);
-	const batch = storeBatch(store, registrations, options, editsOf, "import");
-	const { outcome, comparison, refused } = await batch.finally(close);
-	if (isRefusal(outcome)) throw new WrongError(textsOf(outcome.errors).map(plain).join("\n"));
-	for (const [smallkey, problems] of refused) {
-		const reason = textsOf(problems)
-			.join("; ")
-			.replace(/^smallkey: \S+ /, "");
-		refuse(smallkey, reason, byKey.get(smallkey)?.place);
-	}
-	const { added, changed, unchanged } = comparison;
-	io.print(`${added.length} registered, ${changed.length} changed, ${unchanged.length} stored already`);
-	printCommit(outcome, io);
-}
-
-/** A language that was harvested from the same service stays. */
-function mergeImported(stored: string | null, imported: Description | null): string | null {
-	if (!imported) return stored;
-	const before = parseDescription(stored ?? "") ?? {};
-	const merged = { ...before, ...imported };
-	for (const lang of langs) {
-		const old = before[lang];
-		const isHarvested = old !== undefined && old.from === undefined;
-		if (isHarvested && old.service_url === imported[lang]?.service_url) merged[lang] = old;
-	}
-	return descriptionText(merged);
-}
-
-type SenderEntries = Parameters<Parameters<typeof changeSenders>[1]>[0];
-
-/** Adds the senders of a dump (`{_id, key}`) to the entries of the senders file. A reason never contains a secret. */
-function addSenders(dump: Documents, entries: SenderEntries, refuse: Refuse): SenderEntries {
-	const all = new Map(Object.entries(entries));
-	const secretOf = (entry: unknown) => textOf(objectOf(entry).key ?? entry);
-	const owners = new Map(Array.from(all, ([id, entry]) => [secretOf(entry), id]));
-	for (const [place, { _id, key }] of dump) {
-		const [id, secret] = [textOf(_id), textOf(key)];
-		const owner = owners.get(secret);
-		if (!isSenderId(id)) refuse(id, "a sender's id must be 1 to 64 of A-Z a-z 0-9 . _ -", place);
-		else if (secret === "") refuse(id, "has no key", place);
-		else if (owner === id) continue;
-		else if (all.has(id)) refuse(id, "is a sender here, with another secret: left as it is", place);
-		else if (owner !== undefined) refuse(id, `has the same secret as ${owner}`, place);
-		else {
-			all.set(id, secret);
-			owners.set(secret, id);
-		}
-	}
-	return Object.fromEntries(all);
-}
-
 const maxKeyLength = 100;
+const maxListedKeys = 20;
 
 const importHelp = `
 A dump is {"docs":[…]}, or the answer of _all_docs?include_docs=true.
 Writes to GITHUB_REPOSITORY where that is set, else to the repository in DATA_DIR, on which no service may run.
-What cannot be moved is listed with its reason and place, keeps nothing else back, and ends the import with 1.`;
+What cannot be moved is listed with its reason and place, keeps nothing else back, and ends the import with 1.
+A second import adds and changes layers, and removes none: in DATA_DIR, it lists those that the dump does not have.`;
 
 export const run = createRun(async ({ read, environment, io }) => {
 	const [{ senders: sendersDump = "", dryRun }, dump] = await read((line) =>
@@ -137,8 +60,10 @@ export const run = createRun(async ({ read, environment, io }) => {
 	const documents = await readDump(dump);
 	const refuse = refuseOf(dump);
 	const moves = collectMoves(documents, configuration, refuse);
-	if (dryRun) io.print(`${counted(moves.length, "layer")} could be registered; nothing was written`);
-	else await storeLayers(moves, configuration, io, refuse);
+	await storeLayers(moves, configuration, dryRun, io, refuse);
+	const keys = new Set(Array.from(documents.values(), keyOf));
+	const others = (await storedKeys(configuration)).filter((smallkey) => !keys.has(smallkey));
+	if (others.length > 0) io.print(`here, but not in the dump: ${firstOf(others, maxListedKeys)}`);
 	if (senders) {
 		const path = sendersPath(configuration.dataDir);
 		let count = 0;

@@ -63,34 +63,66 @@ const comparedTargets = ["v0.9", "v1", "v2"] as const satisfies readonly TargetN
 
 const notServed: Reader = async () => "has no such version";
 
-/** Each kind of difference; a relevant one ends the command with 1. */
-function findingsOf(before: Read, now: Read): Iterable<Difference> {
-	if (typeof before === "string") return [[`the older service ${before}`, true]];
-	if (typeof now === "string") return [[`the new service ${now}`, true]];
-	if (!before) return now ? [["only in the new service", false]] : [];
-	return now ? differences(before, now) : [["missing in the new service", true]];
+/** A relevant difference ends the command with 1. */
+function differencesOf(before: Read, now: Read): Difference[] {
+	if (typeof before === "string") return [{ kind: `the older service ${before}`, isRelevant: true }];
+	if (typeof now === "string") return [{ kind: `the new service ${now}`, isRelevant: true }];
+	if (!before) return now ? [{ kind: "only in the new service", isRelevant: false }] : [];
+	return now ? differences(before, now) : [{ kind: "missing in the new service", isRelevant: true }];
 }
 
 /** Layers that are read at the same time, one request of each. */
 const maxConcurrent = 16;
 
 /** Smallkeys that are listed for each cosmetic kind. */
-const maxNamed = 3;
+const maxCosmeticKeys = 3;
 
-/** A class of differences: the layers by their kind. */
-type Kinds = Map<string, Set<string>>;
+/** Kind of difference → smallkey → the values that differ. */
+type Kinds = Map<string, Map<string, string>>;
 
-/** @param named number of smallkeys that are listed for each kind */
-function linesOf(title: string, kinds: Kinds, named: number): string[] {
+/** One line for each kind, with the values of its first layer. @param maxKeys smallkeys that are listed for each kind */
+function linesOf(title: string, kinds: Kinds, maxKeys: number): string[] {
 	const rows = [...kinds].sort(([a, { size }], [b, other]) => other.size - size || (a < b ? -1 : 1));
-	const lines = rows.map(([kind, keys]) =>
-		plain(`${String(keys.size).padStart(8)}  ${kind}: ${firstOf([...keys].sort(), named)}`),
-	);
+	const lines = rows.map(([kind, layers]) => {
+		const smallkeys = [...layers.keys()].sort();
+		const values = layers.get(smallkeys[0] as string);
+		const count = String(layers.size).padStart(8);
+		return plain(`${count}  ${kind}: ${firstOf(smallkeys, maxKeys)}${values ? ` (${values})` : ""}`);
+	});
 	return lines.length > 0 ? ["", title, ...lines] : [];
 }
 
+interface ComparedTarget {
+	target: TargetName;
+	readOld: Reader;
+	readNew: Reader;
+}
+
+/** Compares all layers at all targets, in both languages. */
+async function compareLayers(smallkeys: readonly string[], targets: readonly ComparedTarget[]) {
+	const [relevant, cosmetic]: [Kinds, Kinds] = [new Map(), new Map()];
+	const [ofOld, served] = [new Set<string>(), new Set<string>()];
+	const compareLayer = async (smallkey: string) => {
+		for (const { target, readOld, readNew } of targets)
+			for (const lang of langs) {
+				const [before, now] = await Promise.all([readOld(lang, smallkey), readNew(lang, smallkey)]);
+				if (before) ofOld.add(smallkey);
+				if (before || now) served.add(smallkey);
+				for (const { kind, isRelevant, values = "" } of differencesOf(before, now)) {
+					const kinds = isRelevant ? relevant : cosmetic;
+					const layers = kinds.get(`${kind} (${target})`) ?? new Map<string, string>();
+					if (!layers.has(smallkey)) layers.set(smallkey, values);
+					kinds.set(`${kind} (${target})`, layers);
+				}
+			}
+	};
+	await pMap(smallkeys, compareLayer, { concurrency: maxConcurrent });
+	return { relevant, cosmetic, served, isOldEmpty: ofOld.size === 0 };
+}
+
 const compareHelp = `
-An address is the part before /v1/docs/… or /v2/docs/…; nothing is written to either service.
+An address is the part before /docs/…, /v0.9/docs/…, /v1/docs/… or /v2/docs/…; nothing is written to either service.
+Each kind of difference has the values of its first layer: older service → new service.
 Ends with 1 where a viewer would draw or ask a layer otherwise, or it is missing, or the older service cannot serve it.`;
 
 export const run = createRun(async ({ read, io }) => {
@@ -98,7 +130,7 @@ export const run = createRun(async ({ read, io }) => {
 		line
 			.argument("<old>", "the older service, such as http://rcs.example", parseUrl)
 			.argument("<new>", "this one, with its base path", parseUrl)
-			.option("--keys <dump>", "the dump of the older service's layers")
+			.option("--keys <dump>", "required: the dump of the older service's layers")
 			.addHelpText("after", compareHelp),
 	);
 	const documents = await readDump(needed("--keys", path));
@@ -106,36 +138,36 @@ export const run = createRun(async ({ read, io }) => {
 	const smallkeys = [...new Set(keys)];
 	const [first] = smallkeys;
 	if (first === undefined) throw new Error(`${path}: holds no smallkeys to compare`);
-	const targets: [target: TargetName, readOld: Reader, readFresh: Reader][] = [];
+	const targets: ComparedTarget[] = [];
 	for (const target of comparedTargets) {
 		const readOld = await openReader(old, target, first);
-		if (readOld) targets.push([target, readOld, (await openReader(now, target, first)) ?? notServed]);
+		const readNew = readOld && ((await openReader(now, target, first)) ?? notServed);
+		if (readNew) targets.push({ target, readOld, readNew });
 	}
 	if (targets.length === 0)
 		throw new Error(`${old}: serves none of ${comparedTargets.join(", ")} below this address`);
-	const [relevant, cosmetic]: [Kinds, Kinds] = [new Map(), new Map()];
-	const add = (kinds: Kinds, kind: string, smallkey: string) =>
-		kinds.set(kind, (kinds.get(kind) ?? new Set()).add(smallkey));
-	const compareLayer = async (smallkey: string) => {
-		for (const [target, readOld, readFresh] of targets)
-			for (const lang of langs) {
-				const reads = await Promise.all([readOld(lang, smallkey), readFresh(lang, smallkey)]);
-				for (const [kind, isRelevant] of findingsOf(...reads))
-					add(isRelevant ? relevant : cosmetic, `${kind} (${target})`, smallkey);
-			}
+	const { relevant, cosmetic, served, isOldEmpty } = await compareLayers(smallkeys, targets);
+	if (isOldEmpty)
+		throw new Error(`${old}: serves none of the ${counted(smallkeys.length, "layer")} of ${path}`);
+	const different = new Set(
+		[...relevant.values(), ...cosmetic.values()].flatMap((layers) => [...layers.keys()]),
+	);
+	const places = targets.map(({ target }) => target).join(", ");
+	const counts = {
+		"served by neither": smallkeys.length - served.size,
+		"not smallkeys": documents.size - keys.length,
 	};
-	await pMap(smallkeys, compareLayer, { concurrency: maxConcurrent });
-	const different = new Set([...relevant.values(), ...cosmetic.values()].flatMap((keys) => [...keys]));
-	const places = targets.map(([target]) => target).join(", ");
-	const equal = smallkeys.length - different.size;
+	const others = Object.entries(counts).flatMap(([what, count]) => (count > 0 ? `; ${what}: ${count}` : []));
+	io.print(
+		`${counted(served.size, "layer")} compared at ${places}, in both languages, ${served.size - different.size} without a difference${others.join("")}`,
+	);
 	const lines = [
-		`${counted(smallkeys.length, "layer")} read at ${places}, in both languages, ${equal} without a difference`,
 		...linesOf(
 			"Viewer-relevant: a viewer would draw or ask these layers otherwise",
 			relevant,
 			smallkeys.length,
 		),
-		...linesOf("Cosmetic: no viewer sees the difference, or it is better", cosmetic, maxNamed),
+		...linesOf("Cosmetic: no viewer sees the difference, or it is better", cosmetic, maxCosmeticKeys),
 	];
 	for (const line of lines) io.print(line);
 	return relevant.size > 0 ? exitCodes.wrong : exitCodes.done;

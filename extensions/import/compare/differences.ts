@@ -1,58 +1,94 @@
 import { isDeepStrictEqual } from "node:util";
 import { fragmentTexts } from "../../../registry/texts/filled.ts";
-import { escapeMarkup } from "../../../registry/untrusted-text.ts";
+import { escapeMarkup, shortened } from "../../../registry/untrusted-text.ts";
 import { listOf, objectOf } from "../../../site/service/decode.ts";
 import type { Json } from "../dump.ts";
 
-/** What differs, which names no single layer, and whether a viewer draws or requests something else because of it. */
-export type Difference = readonly [kind: string, isRelevant: boolean];
+export interface Difference {
+	/** What differs, such as `datagrid: columns`. It names no layer. */
+	kind: string;
+	/** Whether a viewer draws or requests something else because of it. */
+	isRelevant: boolean;
+	/** `old → new`, shortened; absent if there are no values. */
+	values?: string;
+}
 
-/** Compares a layer's nodes, at v0.9, v1 or v2. @returns each kind of difference, and whether it is relevant */
-export function differences(before: Json, now: Json): ReadonlyMap<string, boolean> {
+/** Compares a layer's nodes, at v0.9, v1 or v2. A kind occurs once, and is relevant if it is relevant anywhere. */
+export function differences(before: Json, now: Json): Difference[] {
 	const isOtherForm = isOtherMapServerForm(before, now);
-	const all = memberDifferences("", before, now).map(
-		([kind, isRelevant]): Difference =>
-			isOtherForm && mapServerMembers.includes(kind) ? [otherForm, false] : [kind, isRelevant],
+	const all = memberDifferences("", before, now).map((difference) =>
+		isOtherForm && mapServerMembers.includes(difference.kind)
+			? { ...difference, kind: otherForm, isRelevant: false }
+			: difference,
 	);
-	// A kind that is relevant anywhere is relevant.
-	return new Map(all.sort(([, a], [, b]) => Number(a) - Number(b)));
+	const kinds = new Map<string, Difference>();
+	for (const difference of all)
+		if (!kinds.get(difference.kind)?.isRelevant) kinds.set(difference.kind, difference);
+	return [...kinds.values()];
 }
 
 function memberDifferences(within: string, before: Json, now: Json): Difference[] {
 	return Object.keys({ ...before, ...now }).flatMap((name): Difference[] => {
 		const [old, fresh, kind] = [before[name], now[name], within + name];
 		if (isDeepStrictEqual(old, fresh)) return [];
+		const values = shownChange(old, fresh);
 		const isEscaped = typeof old === "string" && escapeMarkup(old) === fresh;
-		if (isEscaped || cosmetic[kind]?.(old, fresh)) return [[kind, false]];
-		const partsOf = composed[kind];
-		if (!partsOf) return [[kind, true]];
-		const [shape, value, parts] = partsOf(objectOf(old));
-		const [, freshValue, freshParts] = partsOf(objectOf(fresh));
-		if (!isDeepStrictEqual(value, freshValue)) return [[`${kind}: ${shape}`, true]];
-		return parts.flatMap((part, at) =>
-			memberDifferences(`${kind}: `, objectOf(part), objectOf(freshParts[at])),
+		if (isEscaped || cosmetic[kind]?.(old, fresh)) return [{ kind, isRelevant: false, values }];
+		const compose = composed[kind];
+		if (!compose) return [{ kind, isRelevant: true, values }];
+		const [composition, other] = [compose(objectOf(old)), compose(objectOf(fresh))];
+		if (!isDeepStrictEqual(composition.value, other.value)) {
+			const change = shownChange(composition.value, other.value);
+			return [{ kind: `${kind}: ${composition.name}`, isRelevant: true, values: change }];
+		}
+		return composition.parts.flatMap((part, at) =>
+			memberDifferences(`${kind}: `, objectOf(part), objectOf(other.parts[at])),
 		);
 	});
 }
 
-/** Member of a node → its parts, and without which equal value they cannot be compared one by one. */
-const composed: Readonly<Record<string, (value: Json) => [shape: string, value: unknown, parts: unknown[]]>> =
-	{
-		datagrid: ({ gridColumns }) => {
-			const names = listOf(gridColumns).map((column) => {
-				const { fieldName, id } = objectOf(column);
-				return escapeMarkup(String(fieldName || id));
-			});
-			return ["columns", names, listOf(gridColumns)];
-		},
-		symbology: ({ valueMaps, rangeMaps, ...drawing }) => {
-			const classes = [...listOf(valueMaps), ...listOf(rangeMaps)];
-			return ["classes", classes.length, [drawing, ...classes]];
-		},
-	};
+const maxValueLength = 60;
+
+/** The first value that differs within. */
+function shownChange(before: unknown, now: unknown): string {
+	if (typeof before === "object" && typeof now === "object" && before && now) {
+		const [old, fresh] = [before as Json, now as Json];
+		const names = Object.keys({ ...old, ...fresh });
+		const name = names.find((name) => !isDeepStrictEqual(old[name], fresh[name]));
+		if (name !== undefined) return shownChange(old[name], fresh[name]);
+	}
+	return `${shownValue(before)} → ${shownValue(now)}`;
+}
+
+function shownValue(value: unknown): string {
+	const text = typeof value === "string" && value !== "" ? value : JSON.stringify(value);
+	return shortened(text ?? "nothing", maxValueLength);
+}
+
+interface Composition {
+	/** What has to be equal before the parts can be compared one by one. */
+	name: string;
+	value: unknown;
+	parts: unknown[];
+}
+
+/** By member of a node. */
+const composed: Readonly<Record<string, (value: Json) => Composition>> = {
+	datagrid: ({ gridColumns }) => {
+		const value = listOf(gridColumns).map((column) => {
+			const { fieldName, id } = objectOf(column);
+			return escapeMarkup(String(fieldName || id));
+		});
+		return { name: "columns", value, parts: listOf(gridColumns) };
+	},
+	symbology: ({ valueMaps, rangeMaps, ...drawing }) => {
+		const classes = [...listOf(valueMaps), ...listOf(rangeMaps)];
+		return { name: "classes", value: classes.length, parts: [drawing, ...classes] };
+	},
+};
 
 const mapServerMembers = ["layerType", "url", "layerEntries", "nameField"];
-const otherForm = "V2_MAP_SERVER";
+const otherForm = "layerType, by the setting V2_MAP_SERVER";
 
 type Test = (before: unknown, now: unknown) => boolean;
 

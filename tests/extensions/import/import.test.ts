@@ -9,7 +9,7 @@ import { parseRegistration } from "../../../registry/registration.ts";
 import { descriptionPath, type Lang, langs, layerPath } from "../../../registry/smallkey.ts";
 import { layerFacts, type TargetName } from "../../../registry/targets/facts.ts";
 import { renderAt } from "../../../registry/targets/table.ts";
-import { type Ended, prints, runScript, warns } from "../../helpers/process.ts";
+import { type Ended, exits, prints, runScript, warns } from "../../helpers/process.ts";
 import { freshSuite, temporaryFolder } from "../../helpers/world.ts";
 import { assertAcceptedAt } from "../../viewer/accepted.ts";
 import {
@@ -164,7 +164,8 @@ test("every form of a dump is read, with what it holds beside documents", async 
 		{ rows: documents.map((doc) => ({ doc })) },
 	];
 	const senders = { docs: [{ _id: "jstest", key: "k" }] };
-	const lines = ["4 layers could be registered; nothing was written\n", "1 sender could be added to "];
+	const lines = ["4 could be registered, 0 changed, 0 stored already; nothing was written\n"];
+	lines.push("1 sender could be added to ");
 	await prints(run(dumps[0] as object, senders, ["--dry-run"]), 0, ...lines);
 	assert.is(existsSync(dataDir), false, "a trial writes nothing");
 	const wide = Buffer.from(`\ufeff${JSON.stringify(dumps[0])}\r\n`, "utf16le");
@@ -177,6 +178,7 @@ test("every form of a dump is read, with what it holds beside documents", async 
 test("importing again changes nothing, and a harvested description stays", async () => {
 	await run({ docs: documents.slice(0, 1) });
 	await prints(run({ docs: documents }), 0, "3 registered, 0 changed, 1 stored already\n");
+	assert.match(git("log", "--format=%s"), /^import 3 layers\nimport 1 layer\n/);
 	const before = git("rev-parse", "main");
 	await prints(run({ docs: documents }), 0, /, 4 stored already$/m);
 	assert.is(git("rev-parse", "main"), before);
@@ -193,6 +195,7 @@ test("importing again changes nothing, and a harvested description stays", async
 	execFileSync("git", ["-C", join(dataDir, "repository.git"), "fast-import", "--quiet"], { input });
 	const pushed = git("rev-parse", "main");
 	await prints(run({ docs: documents }), 0, /, 4 stored already$/m);
+	await prints(run({ docs: documents.slice(1) }), 0, "3 stored already\n", "dump: old-15\n");
 	assert.is(git("rev-parse", "main"), pushed);
 });
 
@@ -225,6 +228,24 @@ test("a document that cannot be moved is listed with its reason, and all others 
 		assert.match(line ?? "", `not moved: ${_id}: ${reason}`);
 	}
 	assert.not.match(error, /a:b@/);
+	const docs2 = ["aux", "OLD-17", "new"].map((_id) => ({ ...release17, _id }));
+	const counts = "1 could be registered, 0 changed, 0 stored already; nothing was written\n";
+	const trial = await exits(run({ docs: docs2 }, undefined, ["--dry-run"]), 1);
+	assert.ok(trial.stdout.startsWith(counts), trial.stdout);
+	assert.match(trial.stderr, "not moved: aux: is a name that Windows keeps");
+	assert.match(
+		trial.stderr,
+		"not moved: OLD-17: differs only in case from old-17, which is taken (document 2",
+	);
+});
+
+test("a layer that no target serves is imported, and named with its reason", async () => {
+	const request = { service_type: "ogcWms", service_url: "http://maps.example/wms" };
+	const docs = [{ ...release20Wms, request: { en: request, fr: request } }, release20Whole];
+	const reason = "must name its layers in scrape_only, or have a recursive of true";
+	const { stdout, stderr } = await exits(run({ docs }), 0);
+	assert.match(stdout, "2 registered");
+	assert.is(stderr, `moved, but nothing serves it: new-wms: /en: ${reason}; /fr: ${reason}\n`);
 });
 
 test("a dump that cannot be read is an error, and nothing is stored", async () => {
@@ -235,6 +256,11 @@ test("a dump that cannot be read is an error, and nothing is stored", async () =
 		['{"docs":[7]}', "holds something else than documents"],
 		['{"rows":[{"id":"a","key":"a","value":{"rev":"1"}}]}', "ask for _all_docs?include_docs=true"],
 		['{"docs":[],"rows":[]}', "must have one array of documents"],
+		[
+			'{"error":"unauthorized","reason":"Log in."}',
+			"dump.json: holds CouchDB's error unauthorized: Log in.;",
+		],
+		[Buffer.from('{"docs":[{"_id":"é"}]}', "latin1"), "dump.json: is not UTF-8 or UTF-16;"],
 	] as const)
 		await warns(run(dump), 2, rule, /nothing was written\n$/);
 	await warns(run({ docs: documents }, { nothing: 1 }), 2, "auth.json: must have one array of documents");

@@ -57,19 +57,19 @@ test("differences are counted by kind and class, and exit code 1 is for what a v
 	old.lists.set("v1/docs", { ...nodes, ...others });
 	const served = { a: feature(), b: feature(), c: feature(), broken: feature() };
 	now.lists.set("v1/docs", { ...served, down: 500, fresh: feature() });
-	const { stdout } = await exits(compare("a b c gone broken down fresh large never"), 1);
+	const { stdout } = await exits(compare("a b c gone broken down fresh large never b/c"), 1);
 	assert.equal(stdout.split("\n"), [
-		"9 layers read at v1, in both languages, 2 without a difference",
+		"8 layers compared at v1, in both languages, 1 without a difference; served by neither: 1; not smallkeys: 1",
 		"",
 		"Viewer-relevant: a viewer would draw or ask these layers otherwise",
 		"       1  missing in the new service (v1): gone",
-		"       1  nameField (v1): c",
+		"       1  nameField (v1): c (OTHER → NAME)",
 		"       1  the new service answers 500 (v1): down",
 		"       1  the older service answers 500 (v1): broken",
 		"       1  the older service answers with more than 3,000,000 bytes (v1): large",
 		"",
 		"Cosmetic: no viewer sees the difference, or it is better",
-		"       1  geometryType (v1): b",
+		"       1  geometryType (v1): b (esriGeometryPoint → nothing)",
 		"       1  only in the new service (v1): fresh",
 		"",
 	]);
@@ -84,7 +84,11 @@ test("differences are counted by kind and class, and exit code 1 is for what a v
 test("every version that a service has is read, at its root too", async () => {
 	const nodes = { a: feature(), b: feature(), c: feature() };
 	for (const { lists } of [old, now]) lists.set("v1/docs", nodes).set("v2/docs", {});
-	await prints(compare("a b c"), 0, "3 layers read at v1, v2, in both languages, 3 without a difference\n");
+	await prints(
+		compare("a b c"),
+		0,
+		"3 layers compared at v1, v2, in both languages, 3 without a difference\n",
+	);
 	const node = { id: "rcs.a.en", layerType: "ogcWms", url: "https://h/", name: "a", layerEntries: [] };
 	old.lists.set("v2/docs", { a: { layers: [node] } });
 	now.lists.delete("v2/docs");
@@ -92,7 +96,7 @@ test("every version that a service has is read, at its root too", async () => {
 	for (const { lists } of [old, now]) lists.clear();
 	old.lists.set("docs", { a: { layers: { feature: [featureNode("a", "en", {}, true)] } } });
 	now.lists.set("v0.9/docs", old.lists.get("docs") ?? {});
-	await prints(compare("a"), 0, /^1 layer read at v0\.9, in both languages, 1 without/m);
+	await prints(compare("a"), 0, /^1 layer compared at v0\.9, in both languages, 1 without/m);
 });
 
 test("a service that answers with garbage, from the start or later, ends the comparison, which says why", async () => {
@@ -124,6 +128,9 @@ test("without a key, or a version of the older service, it ends with 2", async (
 		2,
 		/^http:\/\/127\.0\.0\.1:\d+: serves none of v0\.9, v1, v2 below this address$/m,
 	);
+	old.lists.set("v1/docs", {});
+	now.lists.set("v1/docs", { a: feature() });
+	await warns(compare("a b"), 2, /^http\S+: serves none of the 2 layers of \S+dump\.json$/m);
 });
 
 test.run();
