@@ -1,6 +1,8 @@
+import { langs } from "../../registry/smallkey.ts";
 import { code, counted, groupBy } from "../../registry/untrusted-text.ts";
+import type { FragmentChange } from "./fragment-changes.ts";
 import { fenced, linesWithin } from "./markdown.ts";
-import { type FragmentChange, isWrong, type LayerRow, maxDetailed, type Review } from "./review.ts";
+import { countErrors, type LayerRow, maxDetailed, type Review } from "./review.ts";
 
 /** First line of the review's comment. A later run finds the comment by it; GitHub does not show it. */
 export const marker = "<!-- fragment-publisher: review -->";
@@ -68,10 +70,10 @@ function blocksOf(review: Review, links?: ReturnType<typeof linksInto>): string[
 	];
 }
 
-function verdict({ obstacle, errors, layers }: Review): string {
-	const wrong = errors + (obstacle === null ? 0 : 1);
-	if (wrong > 0) return `${counted(wrong, "thing")} to correct in this change`;
-	return layers.length === 0 ? "No layer changes" : "The layers of this change are in order";
+function verdict(review: Review): string {
+	const errors = countErrors(review);
+	if (errors > 0) return `${counted(errors, "thing")} to correct in this change`;
+	return review.layers.length === 0 ? "No layer changes" : "The layers of this change are in order";
 }
 
 function summary(layers: readonly LayerRow[]): string {
@@ -83,7 +85,7 @@ function summary(layers: readonly LayerRow[]): string {
 }
 
 function nextStep(review: Review): string {
-	if (isWrong(review))
+	if (countErrors(review) > 0)
 		return "**Next:** correct what is listed here on the same branch; this comment follows.";
 	if (!review.approvals) return "**Next:** the operators put `layers/owners.json` in order.";
 	if (review.approvals.length === 0) return "**Next:** it can be merged.";
@@ -110,14 +112,16 @@ function layerTable(layers: readonly LayerRow[]): string {
 function layerBlock({ smallkey, verb, draft, fragments }: LayerRow): string {
 	const link = draft === null ? "" : `[on the map, as a draft](${draft})`;
 	const title = `<details><summary>${code(smallkey)} ${verb}</summary>`;
-	const parts = [title, link, ...fragments.map(fragmentBlock), "</details>"];
-	return parts.filter(Boolean).join("\n\n");
+	const changes = langs.flatMap((lang) => {
+		const blocks = fragments.filter((change) => change.lang === lang).map(fragmentBlock);
+		return blocks.length > 0 ? blocks : [`\`${lang}\`: viewers read the same as before.`];
+	});
+	return [title, link, ...changes, "</details>"].filter(Boolean).join("\n\n");
 }
 
-function fragmentBlock({ lang, lines, hidden }: FragmentChange): string {
-	if (lines.length === 0) return `\`${lang}\`: viewers read the same as before.`;
+function fragmentBlock({ lang, target, lines, hidden }: FragmentChange): string {
 	const more = hidden > 0 ? ` The first ${lines.length} of ${lines.length + hidden} lines:` : "";
-	return `\`${lang}\`: what viewers will read.${more}\n\n${fenced("diff", lines)}`;
+	return `\`${lang}\`: what viewers will read (${target}).${more}\n\n${fenced("diff", lines)}`;
 }
 
 /**
@@ -134,45 +138,6 @@ function escaped(text: string): string {
 	return encodeURIComponent(text.toWellFormed()).replace(/[!'()*~]/g, (character) => {
 		return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 	});
-}
-
-/** Errors come first. A line starts with its level: the runner of GitHub Actions interprets one that starts with `::` as a command. */
-export function remarkLines({ obstacle, remarks }: Review): string[] {
-	return [
-		...(obstacle === null ? [] : [`error It cannot be merged: ${obstacle}`]),
-		...remarks.map(({ level, file, line, text }) => `${level} ${file}:${line}: ${text}`),
-	];
-}
-
-export function summaryLine({ errors, remarks, layers }: Review): string {
-	const warnings = counted(remarks.length - errors, "warning");
-	return `${counted(layers.length, "layer")} changed, ${errors} to correct, ${warnings}`;
-}
-
-/** The problems of a review and its changes for viewers, for a terminal. */
-export function changeLines(review: Review): string[] {
-	const { outside, layers } = review;
-	return [
-		...remarkLines(review),
-		...outside.map((path) => `error ${path}: is no file of a layer`),
-		...layers.flatMap(layers.length > maxDetailed ? rowLine : layerLines),
-	];
-}
-
-function rowLine({ smallkey, verb, state, name }: LayerRow): string {
-	return [verb.padEnd("changed".length), smallkey, state, name].filter(Boolean).join("  ");
-}
-
-function layerLines({ smallkey, verb, fragments, draft }: LayerRow): string[] {
-	return [
-		`${smallkey}: ${verb}`,
-		...fragments.flatMap(({ lang, lines, hidden }) => {
-			if (lines.length === 0) return [];
-			const rest = hidden > 0 ? [`… ${hidden} more lines`] : [];
-			return [`  viewers in ${lang} read:`, ...[...lines, ...rest].map((line) => `    ${line}`)];
-		}),
-		...(draft === null ? [] : [`  on the map, as a draft: ${draft}`]),
-	];
 }
 
 /** @param text untrusted @param address trusted; without it the text is no link */

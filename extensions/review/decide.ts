@@ -5,10 +5,9 @@ import { WrongError } from "../../api/configuration.ts";
 import { mainTrailer } from "../../store/authorship.ts";
 import { declinedFolder } from "../../store/branches.ts";
 import { GitFailure, gitText, runGit } from "../../store/git/commands/run.ts";
-import { diffTree } from "../../store/git/commands/tree.ts";
 import { servedRef } from "../harvest/repository.ts";
-import { mergeTrees } from "./layer-changes.ts";
-import type { Review } from "./waiting.ts";
+import { mergeTrees } from "./merge.ts";
+import { isStale, type Review, staleAdvice } from "./waiting.ts";
 
 type Reviewer = ReturnType<typeof parseReviewer>;
 
@@ -24,7 +23,7 @@ export function parseReviewer(name = userInfo().username) {
 export function parseReason(text: string): string {
 	const reason = text.trim();
 	if (/^[^\p{Cc}\p{Cs}]{1,500}$/u.test(reason)) return reason;
-	throw new Error("--why: must be a reason of 1 to 500 characters in one line; the publisher reads it");
+	throw new Error("--why: must be a reason of 1 to 500 characters in one line; anyone can read it");
 }
 
 /** @throws {Error} if the repository is a checkout, or belongs to another user than the current one */
@@ -49,22 +48,6 @@ function changedReview(branch: string, shown: string): WrongError {
 	return new WrongError(
 		`${branch}: its newest commit is not ${shown}: npx fragment-publisher review show ${branch}`,
 	);
-}
-
-export const staleText = "the branch main has changed the same layer since";
-
-export const staleAdvice = `${staleText}. Decline it, and ask the sender to send it again`;
-
-/**
- * Whether the served branch has changed a file of a review since the two have parted, to something else. Such a review is
- * not merged, even where git could: no reviewer has seen the result.
- */
-export async function isStale(repository: string, { commit }: Pick<Review, "commit">, base = servedRef) {
-	const fork = await gitText(repository, ["merge-base", base, commit]);
-	const stored = await diffTree(repository, fork, base, "layers");
-	const idOf = new Map(stored.map(({ path, id }) => [path, id]));
-	const proposed = await diffTree(repository, fork, commit, "layers");
-	return proposed.some(({ path, id }) => idOf.has(path) && idOf.get(path) !== id);
 }
 
 /**

@@ -25,7 +25,7 @@ export const review: Extension = {
 			"status",
 			"operate",
 			"show the status of the whole catalogue: sick layers, missing harvests, waiting reviews, disk space",
-			async () => (await import("./status.ts")).run,
+			async () => (await import("./commands/status.ts")).run,
 		],
 		[
 			"audit",
@@ -34,5 +34,5 @@ export const review: Extension = {
 			async () => (await import("./commands/audit.ts")).run,
 		],
 	],
-	start: async (service) => (await import("./status.ts")).startReviews(service),
+	start: async (service) => (await import("./start.ts")).startReviews(service),
 };

@@ -1,4 +1,3 @@
-import { resolve } from "node:path";
 import { resolveCommit } from "../../publish/collect.ts";
 import {
 	type CheckedLayer,
@@ -13,74 +12,9 @@ import { warningsOf } from "../../registry/registration.ts";
 import { descriptionPath, layerPath, parseLayerPath } from "../../registry/smallkey.ts";
 import { textIn } from "../../registry/texts.ts";
 import { groupBy } from "../../registry/untrusted-text.ts";
-import { withTemporaryFolder } from "../../store/files/files.ts";
-import { GitFailure, gitText, withQuarantine } from "../../store/git/commands/run.ts";
-import {
-	diffTree,
-	findTooMany,
-	listTree,
-	type PathChange,
-	readLimited,
-} from "../../store/git/commands/tree.ts";
-import { linesOf } from "./lines.ts";
-
-interface Merge {
-	/** In git's order. If it cannot be merged: what the head changes since its merge base. */
-	changed: PathChange[];
-	/** Why it cannot be merged, in one line; null if it can. */
-	obstacle: string | null;
-}
-
-export const conflictObstacle = "the base has changed the same lines: merge it into the branch";
-
-/**
- * Reads the tree that a merge makes, and not what the head changes since the merge base, which is what GitHub lists: with
- * several merge bases the two have nothing to do with each other, so that is an obstacle. Nothing is checked out, and
- * nothing is written into the repository, which may belong to another user.
- * @throws {Error} if the two have no commit in common, or the head has too many files
- */
-export async function withMerge<Result>(
-	repository: string,
-	base: string,
-	head: string,
-	task: (merge: Merge) => Promise<Result>,
-): Promise<Result> {
-	const bases = await gitText(repository, ["merge-base", "--all", base, head]).catch(() => {
-		throw new Error(`${repository}: ${base} and ${head} have no commit in common`);
-	});
-	const tooMany = await findTooMany(repository, head);
-	if (tooMany !== null) throw new Error(tooMany);
-	const [fork = "", ...others] = bases.split("\n");
-	const run = async (obstacle: string | null, from = fork, to = head) =>
-		task({ changed: await diffTree(repository, from, to, ":/"), obstacle });
-	const manyBases = `${others.length + 1} merge bases, so its merge may write what GitHub does not list: put its changes on a new branch`;
-	if (others.length > 0) return run(manyBases);
-	if (fork === base) return run(null);
-	const objects = resolve(repository, await gitText(repository, ["rev-parse", "--git-path", "objects"]));
-	return withTemporaryFolder("fragment-publisher-merge-", (folder) => {
-		const quarantine = {
-			GIT_QUARANTINE_PATH: folder,
-			GIT_OBJECT_DIRECTORY: folder,
-			// A path in quotes may have a colon (git(1)).
-			GIT_ALTERNATE_OBJECT_DIRECTORIES: JSON.stringify(objects),
-		};
-		return withQuarantine(quarantine, async () => {
-			const tree = await mergeTrees(repository, base, head);
-			return tree === null ? run(conflictObstacle) : run(null, base, tree);
-		});
-	});
-}
-
-/** Writes the tree of a merge into the repository. @returns its id; null if there is a conflict */
-export async function mergeTrees(repository: string, base: string, head: string): Promise<string | null> {
-	try {
-		const printed = await gitText(repository, ["merge-tree", "--write-tree", "--no-messages", base, head]);
-		return printed.split("\n")[0] ?? "";
-	} catch (error) {
-		if (error instanceof GitFailure && error.code === 1) return null;
-		throw error;
-	}
-}
+import { listTree, type PathChange, readLimited } from "../../store/git/commands/tree.ts";
+import { type Merge, withMerge } from "./merge.ts";
+import { linesOf } from "./pointer-lines.ts";
 
 /**
  * What merging a head changes on a base. Of the files under `layers/` those that it changes are checked, and no others: each
@@ -93,54 +27,72 @@ export async function readChanges(repository: string, base: string, head: string
 }
 
 async function changesOf(repository: string, { changed, obstacle }: Merge, base: string) {
-	const isLayers = ({ path }: PathChange) => `${path}/`.startsWith("layers/");
-	const inLayers = changed.filter(isLayers);
+	const inLayers = changed.filter(({ path }) => `${path}/`.startsWith("layers/"));
 	const paths = inLayers.map(({ path }) => path);
 	const listed = await listTree(repository, base, "layers/");
-	const read = new Set([ownersPath, ...paths, ...paths.flatMap(pathsBeside)]);
-	const before = await readFiles(
-		repository,
-		listed.filter(({ path }) => read.has(path)),
-	);
+	const needed = new Set([ownersPath, ...paths, ...paths.flatMap(pathsBeside)]);
+	const stored = listed.filter(({ path }) => needed.has(path));
+	const before = await readFiles(repository, stored);
 	const after = new Map(before);
 	for (const path of paths) after.delete(path);
 	for (const [path, file] of await readFiles(repository, inLayers)) after.set(path, file);
-	const textOf = (path: string) => new TextDecoder().decode(after.get(path)?.bytes);
 	const edits = paths.map((path): EditedFile => after.get(path) ?? { path, kind: "removed" });
 	const { problems } = judgeChange(namesOf(listed), edits, "anyone");
-	const wrong = new Set(problems.map(({ file }) => parseLayerPath(file)?.smallkey));
-	// A file that the head does not change is its layer's, too.
-	const [stored, merged] = [judgeStored(before), judgeStored(after)];
-	const smallkeys = new Set(paths.flatMap((path) => parseLayerPath(path)?.smallkey ?? []));
-	const layers = [...smallkeys].sort().map((smallkey) => {
-		const file = layerPath(smallkey);
-		const old = stored.get(smallkey) ?? null;
-		const layer = wrong.has(smallkey) ? null : (merged.get(smallkey) ?? null);
-		const isRemoved = before.has(file) && !after.has(file);
-		const verb = isRemoved ? "removed" : !layer ? "wrong" : old ? "changed" : "added";
-		// `before` on the base, `after` the merge; null if it does not exist there or is wrong.
-		return { smallkey, verb, before: old, after: layer, text: textOf(file) } as const;
-	});
-	const warnings = layers.flatMap(({ smallkey, after: layer }) => {
-		const file = layerPath(smallkey);
+	const wrongFiles = new Set(problems.map(({ file }) => file));
+	const layers = layersOf(paths, before, after, wrongFiles);
+	const textOf = (path: string) => decodeFile(after, path);
+	const warnings = layers.flatMap(({ file, after: layer }) => {
 		if (!layer || after.get(file) === before.get(file)) return [];
 		return warningsOf(layer.registration).map((warning) => ({ ...warning, file }));
 	});
+	const allPaths = changed.map(({ path }) => path);
 	return {
 		obstacle,
 		/** In git's order, as those outside. */
-		paths,
-		outside: changed.filter((change) => !isLayers(change)).map(({ path }) => path),
+		paths: allPaths,
+		/** Files of no layer, but for those with a problem. */
+		outside: allPaths.filter((path) => !parseLayerPath(path) && !wrongFiles.has(path)),
 		/** The owners file on the base. */
 		owners: before.get(ownersPath)?.bytes,
-		/** Sorted by smallkey. */
 		layers,
 		problems: located(problems, textOf),
 		warnings: located(warnings, textOf),
 	};
 }
 
-export type ChangedLayer = Awaited<ReturnType<typeof readChanges>>["layers"][number];
+type Files = ReadonlyMap<string, LayerFile>;
+
+export interface ChangedLayer {
+	smallkey: string;
+	/** The path of its registration. */
+	file: string;
+	verb: "wrong" | "changed" | "removed" | "added";
+	/** On the base; null if it does not exist there or is wrong. */
+	before: CheckedLayer | null;
+	/** After the merge; null as before. */
+	after: CheckedLayer | null;
+	/** Of its registration after the merge; empty without one. */
+	text: string;
+}
+
+/** Sorted by smallkey. A file that the head does not change is its layer's, too. */
+function layersOf(paths: readonly string[], before: Files, after: Files, wrongFiles: Iterable<string>) {
+	const wrong = new Set(Array.from(wrongFiles, (file) => parseLayerPath(file)?.smallkey));
+	const [stored, merged] = [judgeStored(before), judgeStored(after)];
+	const smallkeys = new Set(paths.flatMap((path) => parseLayerPath(path)?.smallkey ?? []));
+	return [...smallkeys].sort().map((smallkey): ChangedLayer => {
+		const file = layerPath(smallkey);
+		const old = stored.get(smallkey) ?? null;
+		const layer = wrong.has(smallkey) ? null : (merged.get(smallkey) ?? null);
+		const isRemoved = before.has(file) && !after.has(file);
+		const verb = isRemoved ? "removed" : !layer ? "wrong" : old ? "changed" : "added";
+		return { smallkey, file, verb, before: old, after: layer, text: decodeFile(after, file) };
+	});
+}
+
+function decodeFile(files: Files, path: string): string {
+	return new TextDecoder().decode(files.get(path)?.bytes);
+}
 
 function pathsBeside(path: string): string[] {
 	const name = parseLayerPath(path);
@@ -153,7 +105,7 @@ async function readFiles(repository: string, listed: readonly PathChange[]) {
 	return files;
 }
 
-function judgeStored(files: ReadonlyMap<string, LayerFile>): ReadonlyMap<string, CheckedLayer> {
+function judgeStored(files: Files): ReadonlyMap<string, CheckedLayer> {
 	return judgeChange(namesOf(files.values()), [...files.values()], "stored").layers;
 }
 

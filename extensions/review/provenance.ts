@@ -63,7 +63,10 @@ export function judgeProvenance(commit: LoggedCommit, firstOf: ReadonlyMap<strin
 	].find((reason) => typeof reason === "string");
 	if (why) return forged(commit, senders.join(", ") || "a sender", why);
 	if (isBatch) return genuine(`by the sender ${sender}, with npx fragment-publisher register: ${subject}`);
-	return genuine(`by the sender ${sender}, with a signed request of ${timestamp}`, `request ${request}`);
+	return genuine(
+		`by the sender ${sender}, with a signed request of ${timestamp}`,
+		`checksum of the request ${request}`,
+	);
 }
 
 function personProvenance(commit: LoggedCommit, subject: string): Provenance {

@@ -1,9 +1,10 @@
 import pMap from "p-map";
-import { layerPath } from "../../registry/smallkey.ts";
+import { parseLayerPath } from "../../registry/smallkey.ts";
 import { mainTrailer } from "../../store/authorship.ts";
 import { declinedFolder, reviewFolders } from "../../store/branches.ts";
 import { subjectOf, trailersOf } from "../../store/git/commands/commits.ts";
-import { runGit } from "../../store/git/commands/run.ts";
+import { gitText } from "../../store/git/commands/run.ts";
+import { diffTree } from "../../store/git/commands/tree.ts";
 import { listBranches } from "../../store/git/review-branches.ts";
 import { servedRef } from "../harvest/repository.ts";
 
@@ -11,17 +12,27 @@ export type Review = Awaited<ReturnType<typeof readReviews>>[number];
 
 const maxProcesses = 4;
 
-async function isOf(
-	repository: string,
-	{ name, commit }: { name: string; commit: string },
-	smallkey: string,
-	limitMs?: number,
-): Promise<boolean> {
-	// A smallkey has no dot.
-	if (!name.includes(".")) return name === smallkey;
-	const path = layerPath(smallkey);
-	const words = ["diff", "--name-only", "--no-renames", `${servedRef}...${commit}`, "--", path];
-	return (await runGit(repository, words, { limitMs })).length > 0;
+/** The layers that a review changes, sorted. */
+export async function smallkeysOf(repository: string, commit: string, limitMs?: number): Promise<string[]> {
+	const words = ["diff", "--name-only", "--no-renames", `${servedRef}...${commit}`, "--", "layers"];
+	const paths = (await gitText(repository, words, { limitMs })).split("\n");
+	return [...new Set(paths.flatMap((path) => parseLayerPath(path)?.smallkey ?? []))].sort();
+}
+
+export const staleText = "the branch main has changed the same layer since";
+
+export const staleAdvice = `${staleText}. Decline it, and ask the sender to send it again`;
+
+/**
+ * Whether the served branch has changed a file of a review since the two have parted, to something else. Such a review is
+ * not merged, even where git could: no reviewer has seen the result.
+ */
+export async function isStale(repository: string, { commit }: Pick<Review, "commit">, base = servedRef) {
+	const fork = await gitText(repository, ["merge-base", base, commit]);
+	const stored = await diffTree(repository, fork, base, "layers");
+	const idOf = new Map(stored.map(({ path, id }) => [path, id]));
+	const proposed = await diffTree(repository, fork, commit, "layers");
+	return proposed.some(({ path, id }) => idOf.has(path) && idOf.get(path) !== id);
 }
 
 /** Not merged, the oldest first. @throws {GitFailure} */
@@ -39,20 +50,24 @@ export async function readReviews(
 	const branches = await listBranches(repository, words, folders, limitMs);
 	const reviews = branches.map(({ name: branch, message, ...commit }) => {
 		const [, reason = ""] = /\n\n+(.*)/.exec(message.trimStart()) ?? [];
+		const [, name = ""] = branch.slice(place.length).split("/");
 		const [main = null] = trailersOf(message, mainTrailer);
 		return {
 			/** That of a declined review says only who declined it, when and why. */
 			...commit,
 			branch,
 			/** `23ax5t`; of several layers `<sender>.batch` or `<sender>+review.<name>`. */
-			name: branch.slice(place.length).split("/")[1] ?? "",
+			name,
+			// A smallkey has no dot.
+			isOfMany: name.includes("."),
 			subject: subjectOf(message),
 			reason,
 			main,
 		};
 	});
 	if (smallkey === undefined) return reviews;
-	const isChanged = (review: (typeof reviews)[number]) => isOf(repository, review, smallkey, limitMs);
+	const isChanged = async ({ name, isOfMany, commit }: (typeof reviews)[number]) =>
+		isOfMany ? (await smallkeysOf(repository, commit, limitMs)).includes(smallkey) : name === smallkey;
 	const changed = await pMap(reviews, isChanged, { concurrency: maxProcesses });
 	return reviews.filter((_, index) => changed[index]);
 }

@@ -15,7 +15,7 @@ import type { Teams } from "../approvals/approvals.ts";
 import { checkBranch, judgePull } from "../approvals/github.ts";
 import { openPulls, type PullRef, partOf, readComments, setCheckRun } from "../approvals/pull-state.ts";
 import { marker, type Report } from "../comment.ts";
-import { withMerge } from "../layer-changes.ts";
+import { withMerge } from "../merge.ts";
 
 /** What `.github/send-plan.sh` sends. */
 export interface PlannedRequest {

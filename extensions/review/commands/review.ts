@@ -8,22 +8,21 @@ import { createRun, exitCodes, needed } from "../../../scripts/terminal/command-
 import { repairBranch } from "../../../store/branches.ts";
 import { gitText } from "../../../store/git/commands/run.ts";
 import { findRepository, servedRef } from "../../harvest/repository.ts";
-import { changeLines, linksInto, type Report, remarkLines, renderComment, summaryLine } from "../comment.ts";
+import { type CheckServices, createCheckServices } from "../ask-services.ts";
+import { linksInto, type Report, renderComment } from "../comment.ts";
 import {
 	acceptReview,
 	declineReview,
-	isStale,
 	parseReason,
 	parseReviewer,
 	refuseOthers,
 	refuseUnseen,
-	staleAdvice,
 } from "../decide.ts";
-import { conflictObstacle } from "../layer-changes.ts";
-import { type CheckServices, createCheckServices, isWrong, review } from "../review.ts";
-import { reviewLines } from "../status.ts";
-import { findWaiting } from "../waiting.ts";
-import { proposalLines } from "./audit.ts";
+import { proposalLines } from "../history.ts";
+import { conflictObstacle } from "../merge.ts";
+import { countErrors, type Review, review } from "../review.ts";
+import { changeLines, pullLines, reviewLines, summaryLine } from "../terminal.ts";
+import { findWaiting, isStale, staleAdvice, type Review as WaitingReview } from "../waiting.ts";
 
 const help = `
 Without a verb it compares two commits, as for a pull request. The verbs are for the changes that wait in the repository
@@ -58,17 +57,19 @@ async function compare(
 	const outcome = await review({ repository, base, head, settings, check }).catch((error: Error) => {
 		throw new Error(plain(error.message));
 	});
+	const isWrong = countErrors(outcome) > 0;
 	if (report !== undefined) {
 		// In GitHub Actions the comment has links to files.
 		const { GITHUB_SERVER_URL: web, GITHUB_REPOSITORY: name } = environment;
 		const links = web && name ? linksInto(web, name, await resolveCommit(repository, head)) : undefined;
-		const conclusion = isWrong(outcome) ? "failure" : "success";
-		const result: Report = { conclusion, comment: renderComment(outcome, links) };
+		const result: Report = {
+			conclusion: isWrong ? "failure" : "success",
+			comment: renderComment(outcome, links),
+		};
 		await writeFile(report, JSON.stringify(result));
 	}
-	print(...remarkLines(outcome));
-	print(summaryLine(outcome));
-	return isWrong(outcome) ? exitCodes.wrong : exitCodes.done;
+	print(...pullLines(outcome));
+	return isWrong ? exitCodes.wrong : exitCodes.done;
 }
 
 async function list(session: Session) {
@@ -84,8 +85,9 @@ async function show(session: Session, key: string) {
 	const { settings, repository, reviewCommit } = await open(session);
 	const waiting = await findWaiting(repository, key);
 	const { branch, commit } = waiting;
-	const outcome = await reviewCommit(commit, createCheckServices(settings));
-	const stale = await isStale(repository, waiting);
+	const changes = await reviewCommit(commit, createCheckServices(settings));
+	const hasConflict = changes.obstacle === conflictObstacle || (await isStale(repository, waiting));
+	const outcome = hasConflict ? { ...changes, obstacle: staleAdvice } : changes;
 	const isRepair = branch.startsWith(repairBranch(""));
 	const evidence = isRepair ? await gitText(repository, ["log", "-1", "--format=%b", commit]) : "";
 	print(
@@ -94,12 +96,18 @@ async function show(session: Session, key: string) {
 		...evidence.split("\n").filter(Boolean),
 		...changeLines(outcome),
 		summaryLine(outcome),
-		stale
-			? `It cannot be merged: ${staleAdvice}`
-			: `To merge exactly this: npx fragment-publisher review accept ${branch} --commit ${commit.slice(0, 12)}`,
-		`To decline it: npx fragment-publisher review decline ${branch} --why "the reason"`,
+		nextStep(waiting, outcome),
+		`To decline it: npx fragment-publisher review decline ${branch} --why "the reason" --by "your name"`,
 	);
-	return stale || isWrong(outcome) ? exitCodes.wrong : exitCodes.done;
+	return countErrors(outcome) > 0 ? exitCodes.wrong : exitCodes.done;
+}
+
+function nextStep({ branch, commit }: WaitingReview, { obstacle, layers, outside }: Review): string {
+	if (obstacle !== null) return `It cannot be merged: ${obstacle}`;
+	// Such as after a squash by hand.
+	if (layers.length + outside.length === 0) return "The branch main has it already: decline it";
+	const accept = `npx fragment-publisher review accept ${branch} --commit ${commit.slice(0, 12)}`;
+	return `To merge exactly this: ${accept} --by "your name"`;
 }
 
 async function accept(session: Session, key: string, options: { by?: string; commit?: string }) {
@@ -112,7 +120,7 @@ async function accept(session: Session, key: string, options: { by?: string; com
 	refuseUnseen(waiting, shown);
 	// A merge does not wait for map services: only `show` asks them.
 	const outcome = await reviewCommit(waiting.commit, async () => []);
-	if (outcome.errors > 0 || outcome.outside.length > 0) {
+	if (countErrors({ ...outcome, obstacle: null }) > 0 || outcome.outside.length > 0) {
 		session.print(...changeLines(outcome));
 		throw new WrongError(
 			"Not accepted: the problems must be corrected first, and a review may change layers only",
@@ -163,6 +171,7 @@ export const run = createRun(async ({ read, environment, io }) => {
 			.addHelpText("after", help)
 			.action(doing(compare));
 		const verb = (name: string, description: string) => line.command(name).description(description);
+		const byText = "who decides, for the audit (default: the user who runs this)";
 		const keyText = "the key, the name of the review, or its branch, such as register/my-layer";
 
 		verb("list", "list the changes that wait for a reviewer").action(doing(list));
@@ -172,12 +181,12 @@ export const run = createRun(async ({ read, environment, io }) => {
 		verb("accept", "merge a change")
 			.argument("<key>", keyText)
 			.option("--commit <id>", "needed: the commit that was shown; another one is not merged")
-			.option("--by <name>", "who accepts it (who is logged in)")
+			.option("--by <name>", byText)
 			.action(doing(accept));
-		verb("decline", "reject a change; the publisher reads the reason in the status of the layer")
+		verb("decline", "reject a change; anyone can read the reason in the status of the layer")
 			.argument("<key>", keyText)
 			.option("--why <text>", "needed: the reason, one line")
-			.option("--by <name>", "who declines it (who is logged in)")
+			.option("--by <name>", byText)
 			.action(doing(decline));
 		return line;
 	});

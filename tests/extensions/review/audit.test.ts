@@ -109,7 +109,7 @@ test("a layer's changes are listed with sender, time, door and request, since a 
 	assert.match(removed, /^2026-03-04 12:30:00 {2}[0-9a-f]{12} {2}removed\n/);
 	assert.match(
 		changed,
-		/by the sender jstest, with a signed request of 2026-03-04T12:30:00.000Z\n {2}request [0-9a-f]{64}$/,
+		/by the sender jstest, with a signed request of 2026-03-04T12:30:00.000Z\n {2}checksum of the request [0-9a-f]{64}$/,
 	);
 	assert.is(count, "3 changes");
 	await prints(audit("told", "--since", "45m"), 0, /\n2 changes\n$/);

@@ -95,7 +95,7 @@ test("hostile names and values stay text, in the comment, in its links and in th
 	const known = ["https://fragments.example", "https://github.example"];
 	assert.equal([...new Set(origins)].sort(), known);
 	for (const line of stdout.trimEnd().split(/\r\n|[\n\r\u2028\u2029]/)) {
-		assert.match(line, /^(?:error |warning |\d+ layers changed)/);
+		assert.match(line, /^(?:error |warning |note |owners @|\d+ layers changed)/);
 		assert.not.match(line, /##\[|\u202e/);
 	}
 	assert.is(conclusion, "failure");
@@ -121,18 +121,32 @@ test("a comment links files at their line and drafts, and says what comes next",
 	]);
 });
 
+test("a change of the owners alone is named, with who has to approve it", async () => {
+	const { stdout, comment } = await reviewed({ "layers/owners.json": ownersFile.replace("energy", "wind") });
+	const note = "note layers/owners.json: is no file of a layer, for the operators to look at\n";
+	assert.is(
+		stdout,
+		`${note}owners @maps/operators: layers/owners.json\n0 layers changed, 0 to correct, 0 warnings\n`,
+	);
+	assert.match(comment, "### No layer changes\n\n**Next:** an owner");
+	assert.match(
+		comment,
+		"#### Files outside the layers, for the operators to look at\n\n- <code>layers&#47;owners&#46;json",
+	);
+});
+
 test("a comment with every list at its longest is whole, and counts what has no room", () => {
 	const located = Array.from({ length: 500 }, (_, line) => {
 		return { file: `layers/${"@".repeat(300)}`, line, text: `/en: ${"😀".repeat(300)}` };
 	});
 	const paths = located.map(({ file }) => file);
 	const lines = Array(80).fill(`+${"x".repeat(290)}`);
-	const fragments = [{ lang: "en" as const, lines, hidden: 3 }];
+	const fragments = [{ lang: "en" as const, target: "v0.9", lines, hidden: 3 }];
 	const layer = { smallkey: "abc", verb: "added", state: "", name: "", services: [], draft: null, fragments };
 	const kind = (title: string) => located.map((place) => ({ level: "error", title, ...place }));
 	const commentOn = (layers: number) =>
 		renderComment({
-			...{ obstacle: null, errors: 1_000, unasked: 500, outside: paths },
+			...{ obstacle: null, unasked: 500, outside: paths },
 			remarks: ["a", "b", "c", "d"].flatMap(kind) as Remark[],
 			layers: Array(layers).fill(layer),
 			approvals: located.map(({ file }) => ({ owners: ["@maps/operators"], paths: [file] })),

@@ -1,5 +1,6 @@
 import * as assert from "uvu/assert";
-import { acceptReview, isStale, parseReviewer } from "../../../extensions/review/decide.ts";
+import { acceptReview, parseReviewer } from "../../../extensions/review/decide.ts";
+import { isStale } from "../../../extensions/review/waiting.ts";
 import { healthPath } from "../../../registry/health.ts";
 import { layerPath } from "../../../registry/smallkey.ts";
 import { serviceIdentity } from "../../../store/authorship.ts";
@@ -62,8 +63,8 @@ test("a review is listed and shown: who asked, what viewers will read, warnings,
 			`register/shown at commit ${id}\n  proposed ${id.slice(0, 12)} of 2026-03-04 12:00:01\n`,
 			"    by the sender careful, with a signed request of 2026-03-04T12:00:01.000Z\n",
 			/warning layers\/sh\/shown\.json:5: \/en\/service_url: has a query/,
-			/shown: added\n {2}viewers in en read:\n[\s\S]*\n {2}viewers in fr read:\n {4}\+/,
-			`npx fragment-publisher review accept register/shown --commit ${id.slice(0, 12)}\n`,
+			/shown: added\n {2}viewers in en read \(v0\.9\):\n[\s\S]*\n {2}viewers in fr read \(v0\.9\):\n {4}\+/,
+			`npx fragment-publisher review accept register/shown --commit ${id.slice(0, 12)} --by "your name"\n`,
 		]),
 	);
 	const status =
@@ -116,8 +117,22 @@ test("a layer that both have changed is not merged, even where git could join th
 	await prints(review("list"), 0, "main has changed the same layer since");
 	const text = "the branch main has changed the same layer";
 	const { stdout } = await prints(review("show", "both"), 1, `It cannot be merged: ${text}`);
-	assert.not.match(stdout, "review accept");
+	assert.not.match(stdout, /review accept|^error/m);
+	assert.match(stdout, "1 layer changed, 1 to correct, 3 warnings\n");
 	await unchanged(() => warns(accept("both"), 1, `${text} since. Decline it`));
+});
+
+test("of a layer that main has already, nothing is offered but to decline it", async () => {
+	await propose("by-hand");
+	const none = "the smallkey by-hand: no change on main; waits on register/by-hand\n";
+	await prints(run("audit", "by-hand"), 0, none);
+	await local.put("by-hand", wms("by-hand"));
+	const { stdout } = await prints(
+		review("show", "by-hand"),
+		0,
+		"The branch main has it already: decline it\n",
+	);
+	assert.not.match(stdout, "review accept");
 });
 
 test("a branch whose layer is wrong is not merged", async () => {
@@ -160,7 +175,8 @@ test("a review of many layers is shown as a table, found by its name, and by the
 	const keys = Array.from({ length: 25 }, (_, at) => `group-${at}`);
 	for (const key of ["first", ...keys]) await send(key, wms(`${key}-new`), { Review: "spring" });
 	const branch = "register/careful+review.spring";
-	await prints(review("list"), 0, `${branch}  of careful`);
+	const keys5 = "first group-0 group-1 group-10 group-11 and 21 more";
+	await prints(review("list"), 0, `${branch}  of careful, 2026-03-04: 26 layers: ${keys5}  (npx`);
 	for (const key of ["group-7", "first"]) assert.is((await statusOf(key)).review.branch, branch);
 	assert.is(await statusOf("group-99"), null);
 	const { stdout } = await unchanged(() => exits(review("show", "spring"), 0));
@@ -181,6 +197,10 @@ test("a review of many layers is shown as a table, found by its name, and by the
 	await exits(review("decline", "careful+review.autumn", "--why", "not yet"), 0);
 	assert.is((await statusOf("dec-2")).declined.reason, "not yet");
 	await prints(run("audit", "dec-1"), 0, /declined[\s\S]*not yet/);
+	await prints(run("audit", "--sender", "careful"), 0, [
+		"  declined dec-1 dec-2\n",
+		/ {2}added group-0 [^\n]*\n {2}merged by [^\n]* accept register\/careful\+review\.spring\n/,
+	]);
 });
 
 test.run();

@@ -1,14 +1,9 @@
 import * as assert from "uvu/assert";
 import { readConfiguration } from "../../../api/service/settings.ts";
 import type { Finding } from "../../../extensions/harvest/finding.ts";
+import { type CheckServices, createCheckServices } from "../../../extensions/review/ask-services.ts";
 import { renderComment } from "../../../extensions/review/comment.ts";
-import {
-	type CheckServices,
-	createCheckServices,
-	isWrong,
-	type Review,
-	review,
-} from "../../../extensions/review/review.ts";
+import { countErrors, type Review, review } from "../../../extensions/review/review.ts";
 import { causeOf } from "../../../registry/health.ts";
 import { test } from "../../helpers/suite.ts";
 import { eventually } from "../../helpers/wait.ts";
@@ -72,6 +67,7 @@ test("after its time, services without an answer are down, and no request contin
 
 const verbsOf = ({ layers }: Review) => layers.map(({ smallkey, verb }) => `${smallkey} ${verb}`);
 const remarksOf = ({ remarks }: Review, kind: string) => remarks.filter(({ state }) => state === kind);
+const isWrong = (outcome: Review) => countErrors(outcome) > 0;
 const linesOf = (outcome: Review) =>
 	remarksOf(outcome, "to correct").map(({ file, line, text }) => `${file}:${line} ${text}`);
 
@@ -167,6 +163,31 @@ test("only the services that a change touches are asked, and block it", async ()
 	assert.equal(
 		[french.asked, isWrong(french.outcome), remarksOf(french.outcome, "service down").length],
 		[["abc"], false, 1],
+	);
+});
+
+test("what a change does for viewers of one target only is shown, and its service is asked", async () => {
+	const targets = { v2: { en: { service_url: "https://other.example/wms" } } };
+	const text = JSON.stringify({ ...JSON.parse(wmsFile("roads")), targets }, null, 2);
+	const { outcome, asked } = await reviewed(added("abc.json", text), { abc: [finding("wrong")] });
+	const shown = ({ layers: [layer] }: Review) =>
+		layer?.fragments.map(({ lang, target, lines }) =>
+			[lang, target, ...lines.filter((line) => /^[+-]/.test(line))].join(" ").replace(/\s+/g, " "),
+		);
+	const change = '- "url": "https://maps.example/wms", + "url": "https://other.example/wms",';
+	assert.equal([asked, shown(outcome)], [["abc"], [`en v2 ${change}`]]);
+	const [wrong] = remarksOf(outcome, "wrong service");
+	assert.equal([wrong?.line, wrong?.text], [15, "/targets/v2/en/service_url: says wrong"]);
+	const metadata = {
+		metadata: { metadata_url: "https://meta.example/", catalogue_url: "https://list.example/" },
+	};
+	const { outcome: described } = await reviewed(added("abc.json", wmsFile("roads", undefined, metadata)));
+	assert.match(shown(described)?.join("\n") ?? "", /^en v2 .*meta\.example[\s\S]*^fr v2 /m);
+	const { outcome: moved } = await reviewed(added("abc.json", wmsFile("roads", "https://new.example/wms")));
+	assert.equal(
+		shown(moved)?.map((line) => line.split(" - ")[0]),
+		["en v0.9", "fr v0.9"],
+		"once, where all targets say the same",
 	);
 });
 

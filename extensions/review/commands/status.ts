@@ -1,0 +1,55 @@
+// npx fragment-publisher status: how the layers of a repository are, from git alone
+import { statfs } from "node:fs/promises";
+import { readConfiguration, withoutStore } from "../../../api/service/settings.ts";
+import { collectSource, resolveCommit } from "../../../publish/collect.ts";
+import { parseHealth } from "../../../registry/health.ts";
+import { judgeChange, namesOf, problemLine } from "../../../registry/judge.ts";
+import { counted, plain } from "../../../registry/untrusted-text.ts";
+import { createRun } from "../../../scripts/terminal/command-line.ts";
+import { isDescribed } from "../../harvest/description.ts";
+import { findRepository, readHealth, servedRef } from "../../harvest/repository.ts";
+import { indented, reviewLines } from "../terminal.ts";
+
+async function overviewLines(repository: string): Promise<string[]> {
+	const commit = await resolveCommit(repository, servedRef);
+	const [files, healthText, reviews, { bavail, bsize, blocks }] = await Promise.all([
+		collectSource({ repository, ref: commit }),
+		readHealth(repository, commit),
+		reviewLines(repository),
+		statfs(repository),
+	]);
+	const { layers, problems } = judgeChange(namesOf(files), files, "stored");
+	const health = parseHealth(healthText);
+	const sick = [...health]
+		.sort(([, a], [, b]) => a.since.localeCompare(b.since))
+		.map(([smallkey, { state, since }]) => `${smallkey}  ${state} since ${since}`);
+	// What is not harvested at all is described.
+	const unharvested = [...layers.values()]
+		.filter(({ registration, description }) => !isDescribed(registration, description))
+		.map(({ smallkey }) => smallkey);
+	const megabytes = (blocksLeft: number) =>
+		`${Math.floor((blocksLeft * bsize) / 1e6).toLocaleString("en")} MB`;
+	return [
+		`${counted(layers.size, "layer")} at commit ${commit.slice(0, 12)}`,
+		...list(`${counted(problems.length, "file")} not in order`, problems.map(problemLine)),
+		...list(counted(sick.length, "sick layer"), sick),
+		...list(`${counted(unharvested.length, "layer")} without a harvest`, unharvested.sort()),
+		...list(`${counted(reviews.length, "review")} ${reviews.length === 1 ? "waits" : "wait"}`, reviews),
+		`disk: ${megabytes(bavail)} of ${megabytes(blocks)} left`,
+	];
+}
+
+const maxLines = 20;
+
+function list(title: string, lines: readonly string[]): string[] {
+	const rest = lines.length - maxLines;
+	return [title, ...indented([...lines.slice(0, maxLines), ...(rest > 0 ? [`and ${rest} more`] : [])])];
+}
+
+export const run = createRun(async ({ read, environment, io }) => {
+	await read((line) => line);
+	const { dataDir } = readConfiguration(withoutStore(environment));
+	const { path, name } = await findRepository(dataDir);
+	io.warn(`Looking at the branch main of ${name}`);
+	for (const text of await overviewLines(path)) io.print(plain(text));
+});

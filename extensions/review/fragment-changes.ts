@@ -1,0 +1,72 @@
+import { structuredPatch } from "diff";
+import type { CheckedLayer } from "../../registry/judge.ts";
+import { type Lang, langs } from "../../registry/smallkey.ts";
+import { type FragmentSettings, layerFacts, type TargetName } from "../../registry/targets/facts.ts";
+import { renderAt, targetNames } from "../../registry/targets/table.ts";
+import type { ChangedLayer } from "./layer-changes.ts";
+
+export interface FragmentChange {
+	lang: Lang;
+	target: TargetName;
+	/** Of a unified diff: each line starts with a space, `+` or `-`. */
+	lines: string[];
+	/** The number of further lines. */
+	hidden: number;
+}
+
+const maxLines = 80;
+
+/** Characters of a line: an image can have a hundred thousand. */
+const maxLineLength = 300;
+
+/** Lines that may differ before the diff is given up: its time grows with the square of their number. */
+const maxEdits = 2_000;
+
+/**
+ * What viewers will read differently, by language and target. A target is left out if all its changed values are also in the
+ * targets before it: most targets only call them by other names.
+ */
+export function fragmentChanges(layer: ChangedLayer, settings: FragmentSettings): FragmentChange[] {
+	return langs.flatMap((lang) => {
+		const linesOf = (state: CheckedLayer | null, target: TargetName) => {
+			if (!state) return [];
+			const { registration, description } = state;
+			const facts = layerFacts(lang, layer.smallkey, registration, description, settings);
+			const fragment = renderAt(target, facts);
+			return fragment === null ? [] : JSON.stringify(JSON.parse(fragment), null, 2).split("\n");
+		};
+		const changes: FragmentChange[] = [];
+		const seen = new Set<string>();
+		for (const target of settings.targets ?? targetNames) {
+			const all = differences(linesOf(layer.before, target), linesOf(layer.after, target));
+			const values = all.flatMap(changedValue);
+			if (all.length === 0 || (changes.length > 0 && values.every((value) => seen.has(value)))) continue;
+			const lines = all.slice(0, maxLines).map(cut);
+			changes.push({ lang, target, lines, hidden: all.length - lines.length });
+			for (const value of values) seen.add(value);
+		}
+		return changes;
+	});
+}
+
+/** The sign, the name of a member, its value. */
+const changedLine = /^([+-])\s*(?:"((?:[^"\\]|\\.)*)": )?(.*?),?$/;
+
+/** With its sign; none for brackets, and for the type of a layer, which each target has in its own words. */
+function changedValue(line: string): string[] {
+	const [, sign, name = "", value = ""] = changedLine.exec(line) ?? [];
+	return !sign || /^[[\]{}]*$/.test(value) || /^(?:layerType|type)$/.test(name) ? [] : [sign + value];
+}
+
+function cut(line: string): string {
+	return line.length > maxLineLength ? `${line.slice(0, maxLineLength).toWellFormed()}…` : line;
+}
+
+function differences(before: string[], after: string[]): string[] {
+	if (before.length === 0) return after.map((line) => `+${line}`);
+	if (after.length === 0) return before.map((line) => `-${line}`);
+	const [old, fresh] = [before, after].map((lines) => `${lines.join("\n")}\n`) as [string, string];
+	const patch = structuredPatch("", "", old, fresh, "", "", { context: 3, maxEditLength: maxEdits });
+	if (!patch) return [`-${before.length} lines`, `+${after.length} other lines`];
+	return patch.hunks.flatMap((hunk, index) => [...(index > 0 ? [" …"] : []), ...hunk.lines]);
+}

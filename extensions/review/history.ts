@@ -1,0 +1,141 @@
+import { descriptionPath, layerPath } from "../../registry/smallkey.ts";
+import { firstOf } from "../../registry/untrusted-text.ts";
+import { historyCommit } from "../../site/data/history.ts";
+import {
+	believedMs,
+	type LoggedCommit,
+	maxAheadMs,
+	personText,
+	readLog,
+	trailersOf,
+} from "../../store/git/commands/commits.ts";
+import { servedRef } from "../harvest/repository.ts";
+import { judgeProvenance, type Provenance } from "./provenance.ts";
+import { indented } from "./terminal.ts";
+import { readReviews, smallkeysOf } from "./waiting.ts";
+
+/** A commit, or a declined review. A user who may push can write anything into its texts. */
+export interface Entry extends Provenance {
+	id: string;
+	/** When it was made, as far as its date can be believed, in milliseconds since 1970. */
+	dateMs: number;
+	what: string;
+}
+
+/** Whose history: a layer's, a sender's (also what only claims to be the sender's), or all. */
+export interface Subject {
+	smallkey?: string | undefined;
+	sender?: string | undefined;
+}
+
+// All commits, those before first: a date is compared with that of its parent.
+const order = ["--topo-order", "--reverse", "--full-history", "--sparse", "--end-of-options"];
+
+const maxKeys = 5;
+
+class History {
+	/** Request id → the first commit that has it: a later commit has copied it. */
+	readonly #first = new Map<string, string>();
+	readonly #dates = new Map<string, number>();
+	/** Commits about the subject. */
+	readonly #about = new Set<string>();
+
+	/** @param nowMs the clock: no date after it is believed */
+	constructor(
+		readonly repository: string,
+		readonly nowMs: number,
+		readonly subject: Subject = {},
+	) {}
+
+	/** The commits of a range that change layers, the newest first. A merge is judged by what it changes in its first parent. */
+	async read(range: string): Promise<Entry[]> {
+		const { smallkey } = this.subject;
+		// Without all other files of each commit, git takes a third of the time.
+		const paths = smallkey === undefined ? ["layers"] : [layerPath(smallkey), descriptionPath(smallkey)];
+		const about: LoggedCommit[] = [];
+		for await (const commit of this.#log([...order, range, "--", ...paths])) {
+			const { id, parents, committer, message, files } = commit;
+			const parentMs = this.#dates.get(parents[0] ?? "") ?? 0;
+			this.#dates.set(id, believedMs(committer.timeMs, parentMs, this.nowMs));
+			for (const request of trailersOf(message, "Request"))
+				if (!this.#first.has(request)) this.#first.set(request, id);
+			if (files.length === 0 || !this.#isAbout(commit)) continue;
+			this.#about.add(id);
+			about.push(commit);
+		}
+		const entries: Entry[] = [];
+		for await (const commit of this.#whole(about)) entries.push(this.#entryOf(commit));
+		return entries.reverse();
+	}
+
+	/** A merge is about the sender whose commits it merges, too. */
+	#isAbout({ author, message, parents }: LoggedCommit): boolean {
+		const { sender } = this.subject;
+		if (sender === undefined || author.name === sender) return true;
+		return (
+			trailersOf(message, "Sender").includes(sender) || parents.slice(1).some((id) => this.#about.has(id))
+		);
+	}
+
+	#log(words: readonly string[], input?: string): AsyncIterable<LoggedCommit> {
+		return readLog(this.repository, ["--diff-merges=first-parent", ...words], input);
+	}
+
+	/** With all their files, and not only the layer's. */
+	async *#whole(commits: readonly LoggedCommit[]): AsyncGenerator<LoggedCommit> {
+		if (this.subject.smallkey === undefined || commits.length === 0) return yield* commits;
+		yield* this.#log(["--no-walk=unsorted", "--stdin"], commits.map(({ id }) => `${id}\n`).join(""));
+	}
+
+	#entryOf(logged: LoggedCommit): Entry {
+		const { id, committer } = logged;
+		const commit = { ...logged, files: logged.files.filter(({ path }) => path.startsWith("layers/")) };
+		const dateMs = this.#dates.get(id) ?? 0;
+		const { isForged, lines } = judgeProvenance(commit, this.#first);
+		if (Math.abs(committer.timeMs - dateMs) > maxAheadMs)
+			lines.unshift(`its own date, which cannot be, is ${timeText(committer.timeMs)}`);
+		return { id, dateMs, what: changesText(commit, this.subject), lines, isForged };
+	}
+}
+
+/** Everything that happened to a layer, or that a sender did, with declined changes, the newest first. */
+export async function readEntries(repository: string, nowMs: number, subject: Subject): Promise<Entry[]> {
+	const history = new History(repository, nowMs, subject);
+	const entries = await history.read(servedRef);
+	const declined = await readReviews(repository, "declined");
+	for (const { commit: id, timeMs: dateMs, author: name, mail, reason } of declined) {
+		const proposed = await history.read(`${servedRef}..${id}`);
+		if (proposed.length === 0) continue;
+		const smallkeys = subject.smallkey === undefined ? await smallkeysOf(repository, id) : [];
+		const what = ["declined", firstOf(smallkeys, maxKeys)].join(" ").trim();
+		const lines = [`by ${personText({ name, mail })}: ${reason}`, ...proposed.flatMap(proposedLines)];
+		entries.push({ id, dateMs, what, lines, isForged: proposed.some(({ isForged }) => isForged) });
+	}
+	return entries.sort((a, b) => b.dateMs - a.dateMs);
+}
+
+/** The commits of a waiting review, with their authors, the newest first. */
+export async function proposalLines(repository: string, commit: string, nowMs: number): Promise<string[]> {
+	const history = new History(repository, nowMs);
+	await history.read(servedRef);
+	return indented((await history.read(`${servedRef}..${commit}`)).flatMap(proposedLines));
+}
+
+function proposedLines({ id, dateMs, lines }: Entry): string[] {
+	return [`proposed ${id.slice(0, 12)} of ${timeText(dateMs)}`, ...indented(lines)];
+}
+
+export function timeText(timeMs: number): string {
+	return new Date(timeMs).toISOString().slice(0, 19).replace("T", " ");
+}
+
+/** What a commit did: `removed`, of one layer; otherwise `added a b, removed c`. */
+function changesText(commit: LoggedCommit, { smallkey }: Subject): string {
+	const { layers } = historyCommit(commit);
+	if (smallkey !== undefined) return layers.find((layer) => layer.smallkey === smallkey)?.kind ?? "changed";
+	const parts = ["added", "changed", "removed"].flatMap((verb) => {
+		const keys = layers.flatMap((layer) => (layer.kind === verb ? layer.smallkey : []));
+		return keys.length > 0 ? `${verb} ${firstOf(keys, maxKeys)}` : [];
+	});
+	return parts.join(", ") || "changed no layer";
+}

@@ -1,0 +1,79 @@
+import { isoTime } from "../../api/service/layer-status.ts";
+import { counted, firstOf } from "../../registry/untrusted-text.ts";
+import { countErrors, type LayerRow, maxDetailed, type Review } from "./review.ts";
+import { isStale, readReviews, smallkeysOf, staleText } from "./waiting.ts";
+
+const maxNames = 5;
+
+export function indented(lines: readonly string[]): string[] {
+	return lines.map((line) => `  ${line}`);
+}
+
+/**
+ * Of a pull request. A line starts with a word of this program: the runner of GitHub Actions interprets one that starts with
+ * `::` as a command.
+ */
+export function pullLines(review: Review): string[] {
+	const { obstacle, outside, approvals } = review;
+	return [
+		...(obstacle === null ? [] : [`error It cannot be merged: ${obstacle}`]),
+		...remarkLines(review),
+		...outside.map((path) => `note ${path}: is no file of a layer, for the operators to look at`),
+		...(approvals ?? []).map(
+			({ owners, paths }) => `owners ${owners.join(" ")}: ${firstOf(paths, maxNames)}`,
+		),
+		summaryLine(review),
+	];
+}
+
+/** Errors come first. */
+function remarkLines({ remarks }: Review): string[] {
+	return remarks.map(({ level, file, line, text }) => `${level} ${file}:${line}: ${text}`);
+}
+
+export function summaryLine(review: Review): string {
+	const { remarks, layers } = review;
+	const warnings = remarks.filter(({ level }) => level === "warning").length;
+	return `${counted(layers.length, "layer")} changed, ${countErrors(review)} to correct, ${counted(warnings, "warning")}`;
+}
+
+/** The problems of a waiting review and its changes for viewers. */
+export function changeLines(review: Review): string[] {
+	const { outside, layers } = review;
+	return [
+		...remarkLines(review),
+		...outside.map((path) => `error ${path}: is no file of a layer`),
+		...layers.flatMap(layers.length > maxDetailed ? rowLine : layerLines),
+	];
+}
+
+function rowLine({ smallkey, verb, state, name }: LayerRow): string {
+	return [verb.padEnd("changed".length), smallkey, state, name].filter(Boolean).join("  ");
+}
+
+function layerLines({ smallkey, verb, fragments, draft }: LayerRow): string[] {
+	return [
+		`${smallkey}: ${verb}`,
+		...fragments.flatMap(({ lang, target, lines, hidden }) => {
+			const rest = hidden > 0 ? [`… ${hidden} more lines`] : [];
+			return [`  viewers in ${lang} read (${target}):`, ...indented(indented([...lines, ...rest]))];
+		}),
+		...(draft === null ? [] : [`  on the map, as a draft: ${draft}`]),
+	];
+}
+
+/** The waiting reviews, each as one line, the oldest first. */
+export async function reviewLines(repository: string): Promise<string[]> {
+	const lines: string[] = [];
+	for (const review of await readReviews(repository, "waiting")) {
+		const { branch, author, timeMs, subject } = review;
+		const smallkeys = review.isOfMany ? await smallkeysOf(repository, review.commit) : [];
+		const what = review.isOfMany
+			? `${counted(smallkeys.length, "layer")}: ${firstOf(smallkeys, maxNames)}`
+			: subject;
+		const stale = (await isStale(repository, review)) ? `; ${staleText}` : "";
+		const about = `${branch}  of ${author}, ${isoTime(timeMs).slice(0, 10)}: ${what}${stale}`;
+		lines.push(`${about}  (npx fragment-publisher review show ${branch})`);
+	}
+	return lines;
+}
