@@ -52,7 +52,7 @@ export function findingOf(
 	{ state, what }: Pick<Finding, "state" | "what">,
 	member = "service_url",
 ): Finding {
-	return { state, lang, pointer: `/${lang}/${member}`, what, text: `${address} ${causeText("en", what)}` };
+	return { state, lang, pointer: `/${lang}/${member}`, what, text: `${address}: ${causeText("en", what)}` };
 }
 
 export function isSick(finding: Finding): finding is Finding & { state: SickState } {
@@ -65,7 +65,7 @@ export type FindingLine = Readonly<Record<Lang, string>>;
 export function findingLines(registration: Registration, findings: readonly Finding[]): FindingLine[] {
 	return findings.map(({ lang, pointer, what, text }) => {
 		const address = registration[lang].service_url;
-		return { en: `${pointer}: ${text}`, fr: `${pointer}: ${address} ${causeText("fr", what)}` };
+		return { en: `${pointer}: ${text}`, fr: `${pointer}: ${address} : ${causeText("fr", what)}` };
 	});
 }
 

@@ -6,7 +6,7 @@ import { textsByLang } from "./filled.ts";
  */
 export const causes = /* @__PURE__ */ textsByLang({
 	// The way to the service.
-	"name-unknown": ["its name does not resolve", "son nom d’hôte est introuvable"],
+	"name-unknown": ["its host is not found", "son hôte est introuvable"],
 	refused: ["refuses the connection", "refuse la connexion"],
 	"broken-off": ["closes the connection early", "ferme la connexion avant la fin"],
 	unreachable: ["cannot be reached", "ne peut pas être joint"],

@@ -206,7 +206,7 @@ test("a proxy is used for https, but not for the hosts that are exempt", async (
 	const unknown: Resolve = (_host, _options, done) =>
 		done(Object.assign(new Error("no"), { code: "ENOTFOUND" }), []);
 	const exempt = createFetch({ httpsProxy, noProxy: ".example", resolve: unknown });
-	await assertRefused(exempt(`https://${host}/`), "connect", /does not resolve/);
+	await assertRefused(exempt(`https://${host}/`), "connect", /host is not found/);
 	assert.equal(tunnels, [host]);
 	for (const [address, lists, other] of [
 		[

@@ -249,8 +249,8 @@ test("a service that is down is tried again, later and later, until its layer is
 		await eventually(() => harvester.stateOf("ozone")?.state === "failed");
 	}
 	const findings = ["en", "fr"].map((lang) => ({
-		en: `/${lang}/service_url: ${host}${mapLayer} answers with status 503`,
-		fr: `/${lang}/service_url: ${host}${mapLayer} répond par le statut 503`,
+		en: `/${lang}/service_url: ${host}${mapLayer}: answers with status 503`,
+		fr: `/${lang}/service_url: ${host}${mapLayer} : répond par le statut 503`,
 	}));
 	const last = { state: "failed", at: handlers.now, findings, nextTry: handlers.now + 480_000, failures: 4 };
 	assert.equal(harvester.stateOf("ozone"), last);

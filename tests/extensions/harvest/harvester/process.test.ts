@@ -25,7 +25,7 @@ for (const [path, words, limits] of [
 		using processes = open(limits);
 		const { textsOf } = processes;
 		const [odd, other = []] = await Promise.all([path, "/waits"].map(textsOf));
-		assert.equal(odd, Array(2).fill(`http://map.example${path} ${words}`));
+		assert.equal(odd, Array(2).fill(`http://map.example${path}: ${words}`));
 		for (const text of other) assert.match(text, /^process \d+$/);
 	});
 }
