@@ -1,17 +1,16 @@
-import { arcgisPath } from "../../registry/addresses.ts";
 import type { FeatureDescription, LangDescription, NamedDescription } from "../../registry/description.ts";
 import { causeOf } from "../../registry/health.ts";
-import { maxSibling, maxSiblings, maxTitle } from "../../registry/schemas/description.ts";
-import { plainText } from "../../registry/untrusted-text.ts";
 import { addressBelow, type Document } from "../../site/service/arcgis.ts";
-import type { Capabilities } from "../../site/service/capabilities.ts";
-import { numberOf, textOf, wordOf } from "../../site/service/decode.ts";
+import { numberOf, quote, textOf, wordOf } from "../../site/service/decode.ts";
 import { type Agreement, agreementOf, hasItsName } from "./agreement.ts";
-import { askDocument, askLayer, askLayers, askList, objectsIn } from "./arcgis/answers.ts";
+import { askDocument, askLayers, objectsIn } from "./arcgis/answers.ts";
 import { describeLayer, sketchLayer } from "./arcgis/feature-layer.ts";
-import { Trouble } from "./ask.ts";
-import { type Described, orNull, quote } from "./finding.ts";
-import { type Clients, describeLayers } from "./wms/read-capabilities.ts";
+import { numberIn } from "./arcgis/place.ts";
+import type { Clients } from "./clients.ts";
+import type { DescriptionResult } from "./description.ts";
+import { siblingText, wmsSiblings } from "./siblings.ts";
+import { orNull, Trouble } from "./trouble.ts";
+import { describeLayers } from "./wms/describe-layers.ts";
 
 export interface Alike {
 	service_url: string;
@@ -75,7 +74,11 @@ async function findInWms(before: NamedDescription, address: string, { read }: Cl
 	return alike.length > maxAlike ? [] : alike;
 }
 
-export function alikeAt(before: LangDescription, service_url: string, described: Described | null): Alike[] {
+export function alikeAt(
+	before: LangDescription,
+	service_url: string,
+	described: DescriptionResult | null,
+): Alike[] {
 	if (!described) return [];
 	const agreement = agreementOf(before, described.description);
 	return agreement.sure ? [{ service_url, description: described.description, agreement }] : [];
@@ -100,120 +103,4 @@ export async function checkSameLayer(
 
 function nameOf(description: LangDescription): string {
 	return ("renderer" in description ? description.name : description.title) ?? "";
-}
-
-/** Accept the address of a service of an ArcGIS server, and of the WMS of such a service. */
-const arcgisService =
-	/^(.*\/rest\/services)\/(?:(.+)\/)?([^/]+)\/(MapServer|FeatureServer|ImageServer)(\/\d+)?\/?$/i;
-const arcgisWms = /^(.*)\/services\/(?:(.+)\/)?([^/]+)\/(MapServer|ImageServer)\/WMSServer\/?(?:\?.*)?$/i;
-
-/** Null for any other address. `catalogue` is the address of the server's list. */
-export function arcgisPlaceOf(address: string) {
-	const service = arcgisService.exec(address);
-	const [, root, ...parts] = service ?? arcgisWms.exec(address) ?? [];
-	if (root === undefined) return null;
-	const [folder = "", name = "", type = "", layer = ""] = parts.map((part = "") => decoded(part));
-	return {
-		folder,
-		name,
-		type,
-		catalogue: service ? root : `${root}/rest/services`,
-		/** Of another service on the server, with the same number of the layer. */
-		addressOf: (path: string, catalogue: string) =>
-			service
-				? `${catalogue}/${encodeURI(path)}${layer}`
-				: `${catalogue.replace("/rest/", "/")}/${encodeURI(path)}/WMSServer`,
-	};
-}
-
-function decoded(text: string): string {
-	try {
-		return decodeURI(text);
-	} catch {
-		return text;
-	}
-}
-
-/** Name or number, and title, which two layers may swap. */
-function siblingText(name: string, title = ""): string {
-	return `${name} ${title}`.trim().slice(0, maxSibling);
-}
-
-/** By name. Of a large document's other layers, only the names are known. */
-function wmsSiblings({ layers, others }: Capabilities): Map<string, string> {
-	const texts = new Map([...others].map((name) => [name, siblingText(name)]));
-	for (const [name, { title }] of layers) texts.set(name, siblingText(name, plainText(title.any, maxTitle)));
-	return texts;
-}
-
-function siblingOf(description: LangDescription): string {
-	if ("entries" in description) return "";
-	if ("layers" in description) return siblingText(description.layers[0] ?? "", description.title);
-	return siblingText(numberIn(description.service_url), description.name);
-}
-
-export function numberIn(address: string): string {
-	return arcgisPath.exec(new URL(address).pathname)?.[2] ?? "";
-}
-
-export function knowsAll(siblings: readonly string[] | undefined): siblings is string[] {
-	return siblings !== undefined && siblings.length < maxSiblings;
-}
-
-/**
- * Adds what is beside a layer: the layers of its service, and in ArcGIS the services of its folder. What was there before
- * is not where the layer went. Without a list, nothing is added.
- */
-export async function withSiblings(description: LangDescription, clients: Clients): Promise<LangDescription> {
-	const siblings = "entries" in description ? null : await siblingsOf(description, clients);
-	if (!siblings) return description;
-	const place = arcgisPlaceOf(description.service_url);
-	const listIn = async (folder: string) => place && orNull(askList(place.catalogue, folder, clients.ask));
-	const list = await listIn(place?.folder ?? "");
-	const top = place?.folder ? await listIn("") : list;
-	const services = list?.paths.map((path) => path.split("/").slice(-2).join("/"));
-	return {
-		...description,
-		siblings: nearest(siblings, siblingOf(description)),
-		...(services && { services: nearest(services, place?.name ?? "") }),
-		...(top && { folders: nearest(top.folders, place?.folder ?? "") }),
-	};
-}
-
-/** In the alphabet, each once: another order of a service changes nothing. */
-function nearest(texts: readonly string[], middleText: string): string[] {
-	const sorted = [...new Set(texts.map((text) => text.slice(0, maxSibling)).filter(Boolean))].sort();
-	const at = sorted.findIndex((text) => text >= middleText);
-	const middle = at < 0 ? sorted.length : at;
-	const first = Math.min(Math.max(middle - maxSiblings / 2, 0), Math.max(sorted.length - maxSiblings, 0));
-	return sorted.slice(first, first + maxSiblings);
-}
-
-const maxNamesakes = 5;
-
-async function siblingsOf(description: FeatureDescription | NamedDescription, { ask, read }: Clients) {
-	const registered = siblingOf(description);
-	if (!("renderer" in description)) {
-		const capabilities = await orNull(read("WMS", description.service_url, description.layers));
-		const texts = capabilities && wmsSiblings(capabilities);
-		texts?.delete(description.layers[0] ?? "");
-		return texts && [...texts.values()];
-	}
-	const layers = await orNull(askLayers(description.service_url, ask));
-	if (!layers) return null;
-	const siblings: string[] = [];
-	let namesakes = 0;
-	for (const layer of layers) {
-		const [id, name] = [wordOf(layer.id), textOf(layer.name)];
-		const text = siblingText(id, name);
-		if (text === registered) continue;
-		if (name === description.name) namesakes += 1;
-		// Only the number tells namesakes apart: after a swap of numbers, one that is not alike is a candidate.
-		const isAsked = name === description.name && namesakes <= maxNamesakes;
-		const address = addressBelow(description.service_url, `/../${id}`);
-		const document = isAsked ? await orNull(askLayer(address, ask)) : null;
-		if (!document || agreementOf(description, sketchLayer(address, document)).sure !== null)
-			siblings.push(text);
-	}
-	return siblings;
 }

@@ -3,36 +3,8 @@ import pLimit from "p-limit";
 import { FetchFailure } from "../../api/service/net/failure.ts";
 import { createFetch, type GuardedFetch, type Take } from "../../api/service/net/fetch.ts";
 import type { NetworkSettings } from "../../api/service/settings.ts";
-import { type Cause, causeOf, causeText, type SickState } from "../../registry/health.ts";
-
-/**
- * There is no usable answer, or a service cannot be described completely. The message is the cause in
- * English: `answers with status 404`.
- */
-export class Trouble extends Error {
-	readonly ok = false;
-	override readonly name = "Trouble";
-	readonly status: number | null;
-	readonly tooLarge: boolean;
-	readonly isTemporary: boolean;
-
-	constructor(
-		readonly state: SickState,
-		readonly what: Cause,
-		facts: { status?: number | null; tooLarge?: boolean; isTemporary?: boolean } = {},
-	) {
-		super(causeText("en", what));
-		this.status = facts.status ?? null;
-		this.tooLarge = facts.tooLarge ?? false;
-		this.isTemporary = facts.isTemporary ?? (state === "down" && !this.tooLarge && !isRefusal(this.status));
-	}
-}
-
-/** After 408 and 429 the service was slow or busy (RFC 9110 section 15.5.9, RFC 6585 section 4). */
-function isRefusal(status: number | null): boolean {
-	if (status === null || status === 408 || status === 429) return false;
-	return (status >= 400 && status < 500) || status === 501;
-}
+import { causeOf } from "../../registry/health.ts";
+import { Trouble } from "./trouble.ts";
 
 export type Answer = { ok: true; bytes: Uint8Array; type: string } | Trouble;
 

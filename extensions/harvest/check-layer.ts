@@ -9,21 +9,15 @@ import {
 	findLayer,
 	isUnreadable,
 } from "../../site/service/capabilities.ts";
+import { quote } from "../../site/service/decode.ts";
 import { askLayer, askService, objectsIn } from "./arcgis/answers.ts";
 import { fieldsOf } from "./arcgis/feature-layer.ts";
 import { leavesOf } from "./arcgis/service.ts";
-import { Trouble } from "./ask.ts";
-import {
-	checkEntries,
-	type Finding,
-	findingOf,
-	orTrouble,
-	quote,
-	type Service,
-	serviceOf,
-} from "./finding.ts";
+import type { Clients } from "./clients.ts";
+import { type Finding, findingOf } from "./finding.ts";
+import { checkEntries, type Service, serviceOf } from "./service.ts";
+import { orTrouble, Trouble } from "./trouble.ts";
 import { legendFormatsOf } from "./wms/layers.ts";
-import type { Clients } from "./wms/read-capabilities.ts";
 
 /** @param state `well`: only to be known */
 type Wrong = [member: string, what: Cause, state?: "well"];

@@ -1,6 +1,13 @@
-import { currentDescription, type Description } from "../../registry/description.ts";
+import { currentDescription, type Description, type LangDescription } from "../../registry/description.ts";
 import { harvestedLangs, type Registration } from "../../registry/registration.ts";
 import { formats } from "../../registry/schemas/definitions.ts";
+import type { Trouble } from "./trouble.ts";
+
+export interface DescriptionResult {
+	description: LangDescription;
+	/** An earlier, complete description is better; null if everything was read. */
+	missing: Trouble | null;
+}
 
 export function isImage(text: unknown): text is string {
 	return typeof text === "string" && formats.image(text);

@@ -8,7 +8,8 @@ import { causeOf } from "../../registry/health.ts";
 import type { CheckedLayer } from "../../registry/judge.ts";
 import { folderOf, langs } from "../../registry/smallkey.ts";
 import { type Proofs, proofsFile, proofsVersion, readProofs } from "../../site/data/proofs.ts";
-import { placeOf, quote } from "../harvest/finding.ts";
+import { quote } from "../../site/service/decode.ts";
+import { placeOf } from "../harvest/service.ts";
 import { type Drawn, type DrawOptions, drawLayer } from "./draw.ts";
 
 /**

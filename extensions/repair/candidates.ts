@@ -2,11 +2,14 @@ import type { LangDescription } from "../../registry/description.ts";
 import { isVersion2, type Registration } from "../../registry/registration.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { hasItsName } from "../harvest/agreement.ts";
-import { type Alike, alikeAt, arcgisPlaceOf, findAlike, knowsAll, numberIn } from "../harvest/alike.ts";
-import { orNull, placeOf, serviceOf } from "../harvest/finding.ts";
-import { describe } from "../harvest/layer.ts";
+import { type Alike, alikeAt, findAlike } from "../harvest/alike.ts";
+import { arcgisPlaceOf, numberIn } from "../harvest/arcgis/place.ts";
+import type { Clients } from "../harvest/clients.ts";
+import { describe } from "../harvest/harvest-layer.ts";
 import { isOfOtherLanguage } from "../harvest/names.ts";
-import type { Clients } from "../harvest/wms/read-capabilities.ts";
+import { placeOf, serviceOf } from "../harvest/service.ts";
+import { knowsAll } from "../harvest/siblings.ts";
+import { orNull } from "../harvest/trouble.ts";
 import { linkedServices, otherServices, permanentTarget, presenceOf } from "./places.ts";
 
 export interface Candidate extends Alike {

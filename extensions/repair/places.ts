@@ -2,13 +2,16 @@ import type { LangDescription } from "../../registry/description.ts";
 import type { Document } from "../../site/service/arcgis.ts";
 import { numberOf } from "../../site/service/decode.ts";
 import { agreementOf, hasItsName } from "../harvest/agreement.ts";
-import { arcgisPlaceOf, findAlike, knowsAll, numberIn } from "../harvest/alike.ts";
+import { findAlike } from "../harvest/alike.ts";
 import { askLayers, askList } from "../harvest/arcgis/answers.ts";
 import { describeLayer } from "../harvest/arcgis/feature-layer.ts";
-import { Trouble } from "../harvest/ask.ts";
-import { type Described, orNull, orTrouble } from "../harvest/finding.ts";
+import { arcgisPlaceOf, numberIn } from "../harvest/arcgis/place.ts";
+import type { Clients } from "../harvest/clients.ts";
+import type { DescriptionResult } from "../harvest/description.ts";
 import { isCopyOf, seriesStep } from "../harvest/names.ts";
-import { type Clients, describeLayers } from "../harvest/wms/read-capabilities.ts";
+import { knowsAll } from "../harvest/siblings.ts";
+import { orNull, orTrouble, Trouble } from "../harvest/trouble.ts";
+import { describeLayers } from "../harvest/wms/describe-layers.ts";
 
 type Fetch = typeof globalThis.fetch;
 
@@ -45,7 +48,7 @@ export async function presenceOf(
 	);
 	if (listed === undefined) return "withdrawn";
 	if (typeof listed !== "string" && Array.isArray(listed.subLayerIds)) return "replaced";
-	const now = await orNull<Described>(
+	const now = await orNull<DescriptionResult>(
 		"renderer" in before ? describeLayer(address, clients) : describeLayers("WMS", address, [name], read),
 	);
 	if (!now) return "here";

@@ -5,7 +5,7 @@ import { textsByLang } from "../../registry/texts/filled.ts";
 import { code, groupBy, plain, shortened } from "../../registry/untrusted-text.ts";
 import { repairBranch } from "../../store/branches.ts";
 import { descriptionText } from "../harvest/description.ts";
-import { placeOf } from "../harvest/finding.ts";
+import { placeOf } from "../harvest/service.ts";
 import { type Proposal, subjectOf } from "./proposal-branches.ts";
 import type { Repair } from "./repair.ts";
 

@@ -3,8 +3,9 @@ import type { SickState } from "../../registry/health.ts";
 import type { CheckedLayer } from "../../registry/judge.ts";
 import { canonicalText, parseRegistration, type Registration } from "../../registry/registration.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
-import { eachService, isSick, placeOf, type Service, serviceOf } from "../harvest/finding.ts";
-import { watchLayer } from "../harvest/layer.ts";
+import { isSick } from "../harvest/finding.ts";
+import { eachService, placeOf, type Service, serviceOf } from "../harvest/service.ts";
+import { watchLayer } from "../harvest/watch-layer.ts";
 import { type Candidate, createCandidateSearch, type SearchClients, withEntry } from "./candidates.ts";
 
 interface LangRepair {

@@ -5,7 +5,7 @@ import { causeOf, type Health } from "../../registry/health.ts";
 import type { CheckedLayer } from "../../registry/judge.ts";
 import { runGit } from "../../store/git/commands/run.ts";
 import type { Answer } from "../harvest/ask.ts";
-import { createClients } from "../harvest/wms/read-capabilities.ts";
+import { createClients } from "../harvest/clients.ts";
 import type { SearchClients } from "./candidates.ts";
 import { proposalsOf } from "./proposal.ts";
 import {

@@ -3,8 +3,10 @@ import type { ServiceType } from "../../../registry/registration.ts";
 import { maxTitle } from "../../../registry/schemas/description.ts";
 import { type Document, documentAddress, layerProblem, readDocument } from "../../../site/service/arcgis.ts";
 import { isObject, listOf, objectOf, parseAnswer, textOf } from "../../../site/service/decode.ts";
-import { type Ask, Trouble } from "../ask.ts";
-import { checkEntries, type Described, type Service } from "../finding.ts";
+import type { Ask } from "../ask.ts";
+import type { DescriptionResult } from "../description.ts";
+import { checkEntries, type Service } from "../service.ts";
+import { Trouble } from "../trouble.ts";
 import { leavesOf, serviceProblem, serviceTitle } from "./service.ts";
 
 export function objectsIn(list: unknown): Document[] {
@@ -43,7 +45,7 @@ export function askLayer(address: string, ask: Ask): Promise<Document> {
 export async function describeArcgisService(
 	{ address, type, isWhole }: Service,
 	ask: Ask,
-): Promise<Described> {
+): Promise<DescriptionResult> {
 	const document = await askService(address, type, ask);
 	const entries = isWhole ? leavesOf(document) : [];
 	if (isWhole) checkEntries(entries);

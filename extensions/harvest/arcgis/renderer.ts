@@ -7,7 +7,8 @@ import {
 } from "../../../registry/description.ts";
 import { isObject, listOf, numberOf, objectOf, textOf, wordOf } from "../../../site/service/decode.ts";
 import { objectsIn } from "./answers.ts";
-import { genericImageOf, type LegendEntry, pairLegend, symbolImage } from "./symbol.ts";
+import { type LegendEntry, pairLegend } from "./legend.ts";
+import { genericImageOf, symbolImage } from "./symbol.ts";
 
 type Json = Record<string, unknown>;
 

@@ -1,65 +1,6 @@
-import { groupBy } from "../../../registry/untrusted-text.ts";
 import type { Document } from "../../../site/service/arcgis.ts";
-import { listOf, numberOf, objectOf, textOf, wordOf } from "../../../site/service/decode.ts";
+import { listOf, numberOf, objectOf } from "../../../site/service/decode.ts";
 import { isImage } from "../description.ts";
-import { objectsIn } from "./answers.ts";
-
-/** `image`: a data URI; null if the service's image is not usable. */
-export type LegendEntry = ReturnType<typeof readLegend>[number];
-
-type LegendClass = { label: string; values: string[] };
-
-export function readLegend(answer: unknown, layerId: number | null) {
-	const layer = objectsIn(objectOf(answer).layers).find((other) => numberOf(other.layerId) === layerId);
-	return objectsIn(layer?.legend).map((entry) => ({
-		label: textOf(entry.label).trim(),
-		values: listOf(entry.values).flat().map(wordOf),
-		image: pictureImage(entry),
-	}));
-}
-
-/**
- * By position if the two lists match, since several classes may have one label; else by value, by label, by position.
- * @param defaultLabel null without a default symbol
- */
-export function pairLegend(classes: LegendClass[], defaultLabel: string | null, legend: LegendEntry[]) {
-	const defaultIndex = findDefault(classes.length, defaultLabel, legend);
-	const entries = legend.filter((_, index) => index !== defaultIndex);
-	const isSameList = classes.every(({ label }, index) => {
-		const other = entries[index]?.label ?? "";
-		return label === "" || other === "" || label === other;
-	});
-	const isPaired = isSameList && entries.length === classes.length;
-	return { classes: isPaired ? entries : pairByContent(classes, entries), default: legend[defaultIndex] };
-}
-
-const allOthers = "<all other values>";
-
-/** Index of the default symbol's entry, or -1. */
-function findDefault(classes: number, defaultLabel: string | null, legend: LegendEntry[]): number {
-	if (defaultLabel === null || legend.length !== classes + 1) return -1;
-	const ends = [0, legend.length - 1];
-	const byName = ends.find((end) => [defaultLabel.trim(), allOthers].includes(legend[end]?.label ?? ""));
-	if (byName !== undefined && legend[byName]?.label !== "") return byName;
-	const namesValues = legend.some((entry) => entry.values.length > 0);
-	const without = ends.find((end) => legend[end]?.values.length === 0);
-	return namesValues && without !== undefined ? without : 0;
-}
-
-/** Reads each list once: a legend may have a hundred thousand entries. */
-function pairByContent(classes: LegendClass[], entries: LegendEntry[]): (LegendEntry | undefined)[] {
-	const pairs = entries.flatMap((entry) => entry.values.map((value) => [value, entry] as const));
-	const byValue = new Map(pairs.reverse());
-	const byLabel = groupBy(entries, ({ label }) => label);
-	const labels = new Set(classes.map(({ label }) => label));
-	return classes.map(({ label, values }, index) => {
-		const labelled = (label !== "" && byLabel.get(label)) || [];
-		const next = labelled.length > 1 ? labelled.shift() : labelled[0];
-		const entry = values.map((value) => byValue.get(value)).find(Boolean) ?? next;
-		const same = entries.length === classes.length ? entries[index] : undefined;
-		return entry ?? (same && !labels.has(same.label) ? same : undefined);
-	});
-}
 
 /** Pixels, as in the legends of ArcGIS. */
 const side = 20;
@@ -87,7 +28,7 @@ const drawings: ReadonlyMap<unknown, (symbol: Document) => string | null> = new 
 const pictureTypes = new Set(["image/png", "image/jpeg", "image/gif", "image/bmp"]);
 
 /** @returns a data URI; null if the type is not accepted or the base64 is invalid */
-function pictureImage({ contentType, imageData }: Document): string | null {
+export function pictureImage({ contentType, imageData }: Document): string | null {
 	const type = contentType === "image/jpg" ? "image/jpeg" : contentType;
 	if (typeof type !== "string" || !pictureTypes.has(type) || typeof imageData !== "string") return null;
 	const image = `data:${type};base64,${imageData}`;

@@ -12,12 +12,14 @@ import { counted, plain } from "../../../registry/untrusted-text.ts";
 import { createRun, exitCodes } from "../../../scripts/terminal/command-line.ts";
 import { readTextIfThere } from "../../../store/files/files.ts";
 import { clientsWith } from "../ask.ts";
+import { createClients } from "../clients.ts";
 import { descriptionText, isDescribed } from "../description.ts";
-import { type Finding, mergeDescription, resultOf } from "../finding.ts";
+import { type Finding, resultOf } from "../finding.ts";
+import { harvestLayer } from "../harvest-layer.ts";
 import { readLayers, selectLayers } from "../harvester/layers.ts";
 import { healthText, updateHealth, weekOf } from "../health.ts";
-import { harvestLayer, watchLayer } from "../layer.ts";
-import { createClients } from "../wms/read-capabilities.ts";
+import { mergeDescription } from "../merge.ts";
+import { watchLayer } from "../watch-layer.ts";
 
 /** `createAsk` bounds the requests. */
 const layersAtOnce = 64;

@@ -1,10 +1,11 @@
 // The process that asks map services and parses their answers, so that an answer can end or block only this process.
 import { readConfiguration, withoutStore } from "../../../api/service/settings.ts";
 import { causeOf } from "../../../registry/health.ts";
+import { quote } from "../../../site/service/decode.ts";
 import { clientsWith } from "../ask.ts";
-import { quote } from "../finding.ts";
-import { harvestLayer, watchLayer } from "../layer.ts";
-import { createClients, within } from "../wms/read-capabilities.ts";
+import { createClients, within } from "../clients.ts";
+import { harvestLayer } from "../harvest-layer.ts";
+import { watchLayer } from "../watch-layer.ts";
 import { type Look, maxTaskMs, type Order, type Report } from "./process.ts";
 
 const { network, mapWkid, publicUrl } = readConfiguration(withoutStore(process.env));

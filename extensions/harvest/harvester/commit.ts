@@ -6,7 +6,7 @@ import { textsOf } from "../../../registry/texts.ts";
 import { serviceAuthor } from "../../../store/authorship.ts";
 import { type Edit, isRefusal, type Layer, type Reader, type Store } from "../../../store/store.ts";
 import { descriptionText } from "../description.ts";
-import { type Harvested, mergeDescription } from "../finding.ts";
+import { type Harvest, mergeDescription } from "../merge.ts";
 
 export function descriptionOf({ description }: Layer): Description | null {
 	return description === null ? null : parseDescription(description);
@@ -26,7 +26,7 @@ export function serviceMeta(now: () => Date) {
 export interface HarvestResult {
 	smallkey: string;
 	registration: Registration;
-	harvested: Harvested;
+	harvested: Harvest;
 }
 
 /** `dropped`: the layer was changed or removed during the harvest. `failed`: no service answered. */

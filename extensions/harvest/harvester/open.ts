@@ -10,7 +10,8 @@ import { readHealth } from "../repository.ts";
 import { childEnvironment, type HarvestSettings } from "../settings.ts";
 import { descriptionOf, harvestedOf } from "./commit.ts";
 import { Harvester } from "./harvester.ts";
-import { createHealthGroups, createNotifier, type Notice } from "./health-checks.ts";
+import { createHealthGroups } from "./health-checks.ts";
+import { createNotifier, type Notice } from "./notifier.ts";
 import { createHarvestProcess } from "./process.ts";
 import { systemTimers } from "./schedule.ts";
 

@@ -5,7 +5,9 @@ import { type Cause, causeOf } from "../../../registry/health.ts";
 import type { Registration } from "../../../registry/registration.ts";
 import { langs } from "../../../registry/smallkey.ts";
 import { lowerPriority } from "../../../store/git/commands/run.ts";
-import { type Finding, findingOf, type Harvested, serviceOf } from "../finding.ts";
+import { type Finding, findingOf } from "../finding.ts";
+import type { Harvest } from "../merge.ts";
+import { serviceOf } from "../service.ts";
 
 /** Of the requests of a harvest, and of those of a check. */
 export const maxTaskMs = 300_000;
@@ -36,7 +38,7 @@ interface Failure {
 }
 
 export interface Look {
-	harvested: Harvested;
+	harvested: Harvest;
 	/** What a viewer would find. */
 	checked: Finding[];
 }

@@ -1,6 +1,7 @@
-import { decode, hasPngSignature } from "fast-png";
+import { hasPngSignature } from "fast-png";
 import { type Cause, causeOf } from "../../../registry/health.ts";
 import type { Capabilities, CapabilitiesLayer } from "../../../site/service/capabilities.ts";
+import { quote } from "../../../site/service/decode.ts";
 import { exceptionIn } from "../../../site/service/read-capabilities.ts";
 import {
 	type PictureFacts,
@@ -9,12 +10,11 @@ import {
 	pictureRequest,
 	referencesFor,
 } from "../../../site/service/requests.ts";
-import { type Ask, Trouble } from "../ask.ts";
-import { quote } from "../finding.ts";
+import type { Ask } from "../ask.ts";
+import { Trouble } from "../trouble.ts";
+import { isBlank, pictureSide } from "./blank-picture.ts";
 import { placesIn } from "./places.ts";
 import { isSameService, pictureAddress } from "./requests.ts";
-
-export const pictureSide = 64;
 
 interface Subject {
 	address: string;
@@ -58,19 +58,23 @@ function requestOf({ address, name }: Subject, facts: PictureFacts, reference: s
 
 const maxReferences = 3;
 
-/** `note`: what a viewer has to know if this way has a picture. */
-type Variant = [facts: PictureFacts, reference: string, note?: Cause];
+interface Variant {
+	facts: PictureFacts;
+	reference: string;
+	/** What a viewer has to know if this way has a picture. */
+	notes: Cause[];
+}
 
 /** Ways to ask, the best first. Every server of WMS 1.1.1 knows the last one. */
 function variantsOf({ layer, mapWkid }: Subject, facts: PictureFacts): Variant[] {
 	const references = referencesFor(facts, mapWkid).slice(0, maxReferences);
-	const variants = references.map((reference): Variant => [facts, reference]);
+	const variants = references.map((reference): Variant => ({ facts, reference, notes: [] }));
 	const { style = "" } = layer ?? {};
 	const [first] = references;
 	if (first !== undefined && style !== "")
-		variants.push([{ ...facts, style }, first, causeOf("style", quote(style))]);
+		variants.push({ facts: { ...facts, style }, reference: first, notes: [causeOf("style", quote(style))] });
 	const oldest = { ...facts, isOlder: true, version: "1.1.1", formats: [], dimensions: [] };
-	return [...variants, [oldest, "EPSG:4326"]];
+	return [...variants, { facts: oldest, reference: "EPSG:4326", notes: [] }];
 }
 
 /**
@@ -86,13 +90,13 @@ async function firstPicture(subject: Subject, facts: PictureFacts, ask: Ask) {
 	let trouble: Trouble | null = null;
 	for (const place of isSameService(documentPlace, address) ? [documentPlace] : [documentPlace, address]) {
 		trouble = null;
-		for (const [variant, reference, note] of variants) {
-			const places = placesIn(reference, capabilities, layer, variant, pictureSide);
+		for (const { reference, ...variant } of variants) {
+			const places = placesIn(reference, capabilities, layer, variant.facts, pictureSide);
 			if (!places) continue;
-			const request = requestOf(subject, { ...variant, address: place }, reference);
+			const request = requestOf(subject, { ...variant.facts, address: place }, reference);
 			const picture = await askPicture(request, places.boxes[0] ?? [], facts, ask);
 			if (!(picture instanceof Trouble))
-				return { request, places, picture, notes: note ? [...notes, note] : notes };
+				return { request, places, picture, notes: [...notes, ...variant.notes] };
 			trouble ??= picture;
 			if (!isRefused(picture)) break;
 		}
@@ -123,26 +127,4 @@ async function askPicture(
 	if (hasPngSignature(bytes) || /^\s*image\//i.test(type)) return bytes;
 	const words = await exceptionIn(bytes, type);
 	return new Trouble("down", words ? causeOf("no-picture-but", quote(words)) : causeOf("no-picture"));
-}
-
-/** A picture of that side has some 16,000 before compression. */
-const maxBytes = 64 * 1024;
-
-/** The height follows (RFC 2083, section 4.1.1). */
-const widthOffset = 16;
-
-export function isBlank(bytes: Uint8Array): boolean {
-	if (!hasPngSignature(bytes) || bytes.length > maxBytes || bytes.length < widthOffset + 8) return false;
-	const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-	// The size is checked before the decoder allocates memory for it.
-	if (view.getUint32(widthOffset) > pictureSide || view.getUint32(widthOffset + 4) > pictureSide)
-		return false;
-	try {
-		const { data, channels = 1, palette, depth = 8 } = decode(bytes);
-		if (palette || depth < 8) return data.every((index) => index === data[0]);
-		const isClear = channels % 2 === 0 && data.every((value, at) => (at + 1) % channels !== 0 || value === 0);
-		return isClear || data.every((value, at) => value === data[at % channels]);
-	} catch {
-		return false;
-	}
 }

@@ -2,10 +2,10 @@ import fc from "fast-check";
 import * as assert from "uvu/assert";
 import type { Answer, Ask } from "../../../extensions/harvest/ask.ts";
 import { checkLayer } from "../../../extensions/harvest/check-layer.ts";
+import { createClients } from "../../../extensions/harvest/clients.ts";
 import { descriptionText } from "../../../extensions/harvest/description.ts";
-import { type Harvested, mergeDescription } from "../../../extensions/harvest/finding.ts";
-import { harvestLayer } from "../../../extensions/harvest/layer.ts";
-import { createClients } from "../../../extensions/harvest/wms/read-capabilities.ts";
+import { harvestLayer } from "../../../extensions/harvest/harvest-layer.ts";
+import { type Harvest, mergeDescription } from "../../../extensions/harvest/merge.ts";
 import { parseDescription } from "../../../registry/description.ts";
 import type { Registration1 } from "../../../registry/registration.ts";
 import { fuzzRuns } from "../../helpers/fuzz.ts";
@@ -95,7 +95,7 @@ function askFrom(sent: { layer: Answer; legend: Answer; count: Answer }): Ask {
 	};
 }
 
-function assertFindings({ findings }: Pick<Harvested, "findings">): void {
+function assertFindings({ findings }: Pick<Harvest, "findings">): void {
 	for (const { state, pointer, text } of findings) {
 		assert.ok(state === "down" || state === "wrong");
 		assert.match(

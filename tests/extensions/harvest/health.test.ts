@@ -1,8 +1,9 @@
 import * as assert from "uvu/assert";
+import { within } from "../../../extensions/harvest/clients.ts";
 import { resultOf } from "../../../extensions/harvest/finding.ts";
-import { harvestLayer, watchLayer } from "../../../extensions/harvest/layer.ts";
-import { isBlank } from "../../../extensions/harvest/wms/look.ts";
-import { within } from "../../../extensions/harvest/wms/read-capabilities.ts";
+import { harvestLayer } from "../../../extensions/harvest/harvest-layer.ts";
+import { watchLayer } from "../../../extensions/harvest/watch-layer.ts";
+import { isBlank } from "../../../extensions/harvest/wms/blank-picture.ts";
 import type { Registration, Registration2 } from "../../../registry/registration.ts";
 import { test } from "../../helpers/suite.ts";
 import { featureAt } from "../../viewer/viewer.ts";

@@ -1,10 +1,10 @@
 import * as assert from "uvu/assert";
 import { checkLiteral, FetchFailure } from "../../../api/service/net/failure.ts";
 import { createAsk } from "../../../extensions/harvest/ask.ts";
+import { type Clients, createClients } from "../../../extensions/harvest/clients.ts";
 import { descriptionText } from "../../../extensions/harvest/description.ts";
-import { mergeDescription } from "../../../extensions/harvest/finding.ts";
-import { harvestLayer } from "../../../extensions/harvest/layer.ts";
-import { type Clients, createClients } from "../../../extensions/harvest/wms/read-capabilities.ts";
+import { harvestLayer } from "../../../extensions/harvest/harvest-layer.ts";
+import { mergeDescription } from "../../../extensions/harvest/merge.ts";
 import { parseDescription } from "../../../registry/description.ts";
 import { causeOf } from "../../../registry/health.ts";
 import type { LangNode, Registration, Registration2 } from "../../../registry/registration.ts";

@@ -1,10 +1,10 @@
 import { gzipSync } from "node:zlib";
 import * as assert from "uvu/assert";
 import { checkLayer } from "../../../extensions/harvest/check-layer.ts";
+import type { Clients } from "../../../extensions/harvest/clients.ts";
 import { isDescribed } from "../../../extensions/harvest/description.ts";
 import { resultOf } from "../../../extensions/harvest/finding.ts";
-import { watchLayer } from "../../../extensions/harvest/layer.ts";
-import type { Clients } from "../../../extensions/harvest/wms/read-capabilities.ts";
+import { watchLayer } from "../../../extensions/harvest/watch-layer.ts";
 import type { NamedDescription } from "../../../registry/description.ts";
 import type { LangEntry, Registration, Registration1 } from "../../../registry/registration.ts";
 import { layerFacts } from "../../../registry/targets/facts.ts";

@@ -186,7 +186,7 @@ test("importing again changes nothing, and a harvested description stays", async
 	assert.is(harvested.en.from, "import");
 	for (const lang of langs) {
 		delete harvested[lang].from;
-		harvested[lang].name = "Harvested";
+		harvested[lang].name = "Harvest";
 	}
 	const text = `${JSON.stringify(harvested, null, 2)}\n`;
 	const head =

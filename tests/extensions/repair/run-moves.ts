@@ -1,5 +1,5 @@
 import * as assert from "uvu/assert";
-import { watchLayer } from "../../../extensions/harvest/layer.ts";
+import { watchLayer } from "../../../extensions/harvest/watch-layer.ts";
 import { createRepairSearch, type Repair } from "../../../extensions/repair/repair.ts";
 import type { CheckedLayer } from "../../../registry/judge.ts";
 import { namedLayers, type Registration } from "../../../registry/registration.ts";

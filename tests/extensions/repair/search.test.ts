@@ -1,5 +1,5 @@
 import * as assert from "uvu/assert";
-import type { Notice } from "../../../extensions/harvest/harvester/health-checks.ts";
+import type { Notice } from "../../../extensions/harvest/harvester/notifier.ts";
 import { writeProposal } from "../../../extensions/repair/proposal-branches.ts";
 import { startRepairs } from "../../../extensions/repair/start.ts";
 import { healthPath } from "../../../registry/health.ts";

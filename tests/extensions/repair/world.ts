@@ -1,8 +1,8 @@
 import { createAsk } from "../../../extensions/harvest/ask.ts";
+import { createClients } from "../../../extensions/harvest/clients.ts";
 import { descriptionText } from "../../../extensions/harvest/description.ts";
-import { mergeDescription } from "../../../extensions/harvest/finding.ts";
-import { harvestLayer } from "../../../extensions/harvest/layer.ts";
-import { createClients } from "../../../extensions/harvest/wms/read-capabilities.ts";
+import { harvestLayer } from "../../../extensions/harvest/harvest-layer.ts";
+import { mergeDescription } from "../../../extensions/harvest/merge.ts";
 import type { SearchClients } from "../../../extensions/repair/candidates.ts";
 import { type CreateClients, limitRequests } from "../../../extensions/repair/run.ts";
 import type { Description } from "../../../registry/description.ts";

@@ -1,8 +1,8 @@
 import * as assert from "uvu/assert";
+import { harvestLayer } from "../../../../extensions/harvest/harvest-layer.ts";
 import { Harvester, type HarvestLine } from "../../../../extensions/harvest/harvester/harvester.ts";
 import type { LookAt } from "../../../../extensions/harvest/harvester/process.ts";
 import { nextMoment } from "../../../../extensions/harvest/harvester/schedule.ts";
-import { harvestLayer } from "../../../../extensions/harvest/layer.ts";
 import { problemAt } from "../../../../registry/texts.ts";
 import { Handlers, tiles } from "../../../helpers/handlers.ts";
 import { suite } from "../../../helpers/suite.ts";

@@ -1,10 +1,7 @@
 import * as assert from "uvu/assert";
 import { messageOf, verify } from "../../../../api/senders.ts";
-import {
-	createHealthGroups,
-	createNotifier,
-	type Notice,
-} from "../../../../extensions/harvest/harvester/health-checks.ts";
+import { createHealthGroups } from "../../../../extensions/harvest/harvester/health-checks.ts";
+import { createNotifier, type Notice } from "../../../../extensions/harvest/harvester/notifier.ts";
 import { checkResult, weekOf } from "../../../../extensions/harvest/health.ts";
 import { causeOf, healthPath, type SickState } from "../../../../registry/health.ts";
 import { Handlers, wms } from "../../../helpers/handlers.ts";

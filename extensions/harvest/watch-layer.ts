@@ -1,67 +1,21 @@
 import { isBlockedOn } from "../../registry/addresses.ts";
 import { currentDescription, type Description, type LangDescription } from "../../registry/description.ts";
 import { type Cause, causeOf } from "../../registry/health.ts";
-import { harvestedLangs, type Registration } from "../../registry/registration.ts";
+import type { Registration } from "../../registry/registration.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { layerAddress } from "../../registry/targets/facts.ts";
 import { findLayer } from "../../site/service/capabilities.ts";
-import { checkSameLayer, withSiblings } from "./alike.ts";
-import { askLayer, describeArcgisService } from "./arcgis/answers.ts";
-import { describeLayer, lookAtFeatures, sketchLayer } from "./arcgis/feature-layer.ts";
-import { Trouble } from "./ask.ts";
+import { checkSameLayer } from "./alike.ts";
+import { askLayer } from "./arcgis/answers.ts";
+import { sketchLayer } from "./arcgis/feature-layer.ts";
+import { lookAtFeatures } from "./arcgis/features.ts";
 import { checkLayer } from "./check-layer.ts";
-import {
-	type Described,
-	eachService,
-	type Finding,
-	findingOf,
-	type Harvested,
-	isSick,
-	orNull,
-	orTrouble,
-	type Service,
-	serviceOf,
-} from "./finding.ts";
+import type { Clients } from "./clients.ts";
+import { type Finding, findingOf, isSick } from "./finding.ts";
+import { describe } from "./harvest-layer.ts";
+import { eachService, type Service, serviceOf } from "./service.ts";
+import { orNull, orTrouble, Trouble } from "./trouble.ts";
 import { lookAtWms } from "./wms/look.ts";
-import { type Clients, describeLayers } from "./wms/read-capabilities.ts";
-
-/** @throws {Trouble} */
-export async function describe(service: Service, clients: Clients): Promise<Described> {
-	const { lang, type, ogc, address, names } = service;
-	if (type === "esriFeature") return describeLayer(address, clients);
-	if (ogc) return describeLayers(ogc, address, names, clients.read, lang);
-	return describeArcgisService(service, clients.ask);
-}
-
-/** Never rejects. @param before the last description: another layer at its address is a finding */
-export async function harvestLayer(
-	registration: Registration,
-	before: Description | null,
-	clients: Clients,
-): Promise<Harvested> {
-	const harvested: Harvested = { description: {}, partial: new Set(), findings: [] };
-	const harvestService = async (service: Service): Promise<Described> => {
-		const described = await describe(service, clients);
-		const { description } = described;
-		await checkSameLayer(currentDescription(registration, before, service.lang), description, clients);
-		if (service.ogc === "WMTS") return described;
-		return { ...described, description: await withSiblings(description, clients) };
-	};
-	const answers = await eachService(
-		harvestedLangs(registration).map((lang) => serviceOf(registration, lang)),
-		(service) => orTrouble(harvestService(service)),
-		// A document of OGC may have texts in each language.
-		({ type, ogc, lang }) => (ogc ? lang : type),
-	);
-	for (const [service, answer] of answers) {
-		const trouble = answer instanceof Trouble ? answer : answer.missing;
-		if (trouble) harvested.findings.push(findingOf(service, trouble));
-		if (answer instanceof Trouble) continue;
-		harvested.description[service.lang] = answer.description;
-		if (trouble) harvested.partial.add(service.lang);
-	}
-	return harvested;
-}
 
 /**
  * Looks at a layer as a viewer does. Never rejects.

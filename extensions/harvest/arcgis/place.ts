@@ -1,0 +1,37 @@
+import { arcgisPath } from "../../../registry/addresses.ts";
+
+/** Accept the address of a service of an ArcGIS server, and of the WMS of such a service. */
+const arcgisService =
+	/^(.*\/rest\/services)\/(?:(.+)\/)?([^/]+)\/(MapServer|FeatureServer|ImageServer)(\/\d+)?\/?$/i;
+const arcgisWms = /^(.*)\/services\/(?:(.+)\/)?([^/]+)\/(MapServer|ImageServer)\/WMSServer\/?(?:\?.*)?$/i;
+
+/** Null for any other address. `catalogue` is the address of the server's list. */
+export function arcgisPlaceOf(address: string) {
+	const service = arcgisService.exec(address);
+	const [, root, ...parts] = service ?? arcgisWms.exec(address) ?? [];
+	if (root === undefined) return null;
+	const [folder = "", name = "", type = "", layer = ""] = parts.map((part = "") => decoded(part));
+	return {
+		folder,
+		name,
+		type,
+		catalogue: service ? root : `${root}/rest/services`,
+		/** Of another service on the server, with the same number of the layer. */
+		addressOf: (path: string, catalogue: string) =>
+			service
+				? `${catalogue}/${encodeURI(path)}${layer}`
+				: `${catalogue.replace("/rest/", "/")}/${encodeURI(path)}/WMSServer`,
+	};
+}
+
+function decoded(text: string): string {
+	try {
+		return decodeURI(text);
+	} catch {
+		return text;
+	}
+}
+
+export function numberIn(address: string): string {
+	return arcgisPath.exec(new URL(address).pathname)?.[2] ?? "";
+}

@@ -1,0 +1,51 @@
+import { currentDescription, type Description } from "../../registry/description.ts";
+import { harvestedLangs, type Registration } from "../../registry/registration.ts";
+import { checkSameLayer } from "./alike.ts";
+import { describeArcgisService } from "./arcgis/answers.ts";
+import { describeLayer } from "./arcgis/feature-layer.ts";
+import type { Clients } from "./clients.ts";
+import type { DescriptionResult } from "./description.ts";
+import { findingOf } from "./finding.ts";
+import type { Harvest } from "./merge.ts";
+import { eachService, type Service, serviceOf } from "./service.ts";
+import { withSiblings } from "./siblings.ts";
+import { orTrouble, Trouble } from "./trouble.ts";
+import { describeLayers } from "./wms/describe-layers.ts";
+
+/** @throws {Trouble} */
+export async function describe(service: Service, clients: Clients): Promise<DescriptionResult> {
+	const { lang, type, ogc, address, names } = service;
+	if (type === "esriFeature") return describeLayer(address, clients);
+	if (ogc) return describeLayers(ogc, address, names, clients.read, lang);
+	return describeArcgisService(service, clients.ask);
+}
+
+/** Never rejects. @param before the last description: another layer at its address is a finding */
+export async function harvestLayer(
+	registration: Registration,
+	before: Description | null,
+	clients: Clients,
+): Promise<Harvest> {
+	const harvested: Harvest = { description: {}, partial: new Set(), findings: [] };
+	const harvestService = async (service: Service): Promise<DescriptionResult> => {
+		const described = await describe(service, clients);
+		const { description } = described;
+		await checkSameLayer(currentDescription(registration, before, service.lang), description, clients);
+		if (service.ogc === "WMTS") return described;
+		return { ...described, description: await withSiblings(description, clients) };
+	};
+	const answers = await eachService(
+		harvestedLangs(registration).map((lang) => serviceOf(registration, lang)),
+		(service) => orTrouble(harvestService(service)),
+		// A document of OGC may have texts in each language.
+		({ type, ogc, lang }) => (ogc ? lang : type),
+	);
+	for (const [service, answer] of answers) {
+		const trouble = answer instanceof Trouble ? answer : answer.missing;
+		if (trouble) harvested.findings.push(findingOf(service, trouble));
+		if (answer instanceof Trouble) continue;
+		harvested.description[service.lang] = answer.description;
+		if (trouble) harvested.partial.add(service.lang);
+	}
+	return harvested;
+}

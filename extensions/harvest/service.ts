@@ -1,0 +1,63 @@
+import { causeOf } from "../../registry/health.ts";
+import {
+	isVersion2,
+	type LangEntry,
+	type LangNode,
+	namedLayers,
+	type Registration,
+	serviceTypeOf,
+	takesAllLayers,
+} from "../../registry/registration.ts";
+import type { Lang } from "../../registry/smallkey.ts";
+import { Trouble } from "./trouble.ts";
+
+export type Service = ReturnType<typeof serviceOf>;
+
+/** What is registered in a language. */
+export function serviceOf(registration: Registration, lang: Lang) {
+	const entry: LangEntry | LangNode = registration[lang];
+	const type = serviceTypeOf(registration, lang);
+	return {
+		lang,
+		type,
+		ogc: type === "ogcWms" ? ("WMS" as const) : type === "ogcWmts" ? ("WMTS" as const) : null,
+		entry,
+		address: entry.service_url,
+		/** Layers of an OGC service. */
+		names: namedLayers(registration, lang),
+		/** Version 2.0: names, or numbers on an ArcGIS server. */
+		listed: "scrape_only" in entry ? (entry.scrape_only ?? []) : [],
+		isWhole: isVersion2(registration) && takesAllLayers(registration[lang]),
+	};
+}
+
+/** Address and layer names, as a text that can be compared. */
+export function placeOf(registration: Registration, lang: Lang): string {
+	return [registration[lang].service_url, ...namedLayers(registration, lang)].join(" ");
+}
+
+/** One after the other; once for languages with the same service and layers, unless the first one has no result. */
+export async function eachService<T>(
+	services: readonly Service[],
+	task: (service: Service) => Promise<T>,
+	keyOf: (service: Service) => string = ({ type }) => type,
+): Promise<[Service, T][]> {
+	const results = new Map<string, T>();
+	const pairs: [Service, T][] = [];
+	for (const service of services) {
+		const key = [keyOf(service), service.address, ...service.names].join(" ");
+		const result = results.get(key) ?? (await task(service));
+		results.set(key, result);
+		pairs.push([service, result]);
+	}
+	return pairs;
+}
+
+/** Of a service that is registered as a whole: each one is an entry in every fragment. */
+const maxEntries = 1000;
+
+/** @throws {Trouble} */
+export function checkEntries(entries: readonly unknown[]): void {
+	if (entries.length === 0) throw new Trouble("wrong", causeOf("no-layers"));
+	if (entries.length > maxEntries) throw new Trouble("wrong", causeOf("many-layers", maxEntries));
+}

@@ -1,0 +1,92 @@
+import type { FeatureDescription, LangDescription, NamedDescription } from "../../registry/description.ts";
+import { maxSibling, maxSiblings, maxTitle } from "../../registry/schemas/description.ts";
+import { plainText } from "../../registry/untrusted-text.ts";
+import { addressBelow } from "../../site/service/arcgis.ts";
+import type { Capabilities } from "../../site/service/capabilities.ts";
+import { textOf, wordOf } from "../../site/service/decode.ts";
+import { agreementOf } from "./agreement.ts";
+import { askLayer, askLayers, askList } from "./arcgis/answers.ts";
+import { sketchLayer } from "./arcgis/feature-layer.ts";
+import { arcgisPlaceOf, numberIn } from "./arcgis/place.ts";
+import type { Clients } from "./clients.ts";
+import { orNull } from "./trouble.ts";
+
+/** Name or number, and title, which two layers may swap. */
+export function siblingText(name: string, title = ""): string {
+	return `${name} ${title}`.trim().slice(0, maxSibling);
+}
+
+/** By name. Of a large document's other layers, only the names are known. */
+export function wmsSiblings({ layers, others }: Capabilities): Map<string, string> {
+	const texts = new Map([...others].map((name) => [name, siblingText(name)]));
+	for (const [name, { title }] of layers) texts.set(name, siblingText(name, plainText(title.any, maxTitle)));
+	return texts;
+}
+
+function siblingOf(description: LangDescription): string {
+	if ("entries" in description) return "";
+	if ("layers" in description) return siblingText(description.layers[0] ?? "", description.title);
+	return siblingText(numberIn(description.service_url), description.name);
+}
+
+export function knowsAll(siblings: readonly string[] | undefined): siblings is string[] {
+	return siblings !== undefined && siblings.length < maxSiblings;
+}
+
+/**
+ * Adds what is beside a layer: the layers of its service, and in ArcGIS the services of its folder. What was there before
+ * is not where the layer went. Without a list, nothing is added.
+ */
+export async function withSiblings(description: LangDescription, clients: Clients): Promise<LangDescription> {
+	const siblings = "entries" in description ? null : await siblingsOf(description, clients);
+	if (!siblings) return description;
+	const place = arcgisPlaceOf(description.service_url);
+	const listIn = async (folder: string) => place && orNull(askList(place.catalogue, folder, clients.ask));
+	const list = await listIn(place?.folder ?? "");
+	const top = place?.folder ? await listIn("") : list;
+	const services = list?.paths.map((path) => path.split("/").slice(-2).join("/"));
+	return {
+		...description,
+		siblings: nearest(siblings, siblingOf(description)),
+		...(services && { services: nearest(services, place?.name ?? "") }),
+		...(top && { folders: nearest(top.folders, place?.folder ?? "") }),
+	};
+}
+
+/** In the alphabet, each once: another order of a service changes nothing. */
+function nearest(texts: readonly string[], middleText: string): string[] {
+	const sorted = [...new Set(texts.map((text) => text.slice(0, maxSibling)).filter(Boolean))].sort();
+	const at = sorted.findIndex((text) => text >= middleText);
+	const middle = at < 0 ? sorted.length : at;
+	const first = Math.min(Math.max(middle - maxSiblings / 2, 0), Math.max(sorted.length - maxSiblings, 0));
+	return sorted.slice(first, first + maxSiblings);
+}
+
+const maxNamesakes = 5;
+
+async function siblingsOf(description: FeatureDescription | NamedDescription, { ask, read }: Clients) {
+	const registered = siblingOf(description);
+	if (!("renderer" in description)) {
+		const capabilities = await orNull(read("WMS", description.service_url, description.layers));
+		const texts = capabilities && wmsSiblings(capabilities);
+		texts?.delete(description.layers[0] ?? "");
+		return texts && [...texts.values()];
+	}
+	const layers = await orNull(askLayers(description.service_url, ask));
+	if (!layers) return null;
+	const siblings: string[] = [];
+	let namesakes = 0;
+	for (const layer of layers) {
+		const [id, name] = [wordOf(layer.id), textOf(layer.name)];
+		const text = siblingText(id, name);
+		if (text === registered) continue;
+		if (name === description.name) namesakes += 1;
+		// Only the number tells namesakes apart: after a swap of numbers, one that is not alike is a candidate.
+		const isAsked = name === description.name && namesakes <= maxNamesakes;
+		const address = addressBelow(description.service_url, `/../${id}`);
+		const document = isAsked ? await orNull(askLayer(address, ask)) : null;
+		if (!document || agreementOf(description, sketchLayer(address, document)).sure !== null)
+			siblings.push(text);
+	}
+	return siblings;
+}
