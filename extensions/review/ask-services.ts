@@ -5,8 +5,8 @@ import { isVersion2, type LangEntry, type Registration, serviceTypeOf } from "..
 import { type Lang, langs, layerPath } from "../../registry/smallkey.ts";
 import { clientsWith } from "../harvest/ask.ts";
 import { checkLayer } from "../harvest/check-layer.ts";
+import { createClients } from "../harvest/clients.ts";
 import type { Finding } from "../harvest/finding.ts";
-import { createClients } from "../harvest/wms/read-capabilities.ts";
 import type { ChangedLayer } from "./layer-changes.ts";
 import { linesOf } from "./pointer-lines.ts";
 
