@@ -16,7 +16,7 @@ import {
 	parseSmallkey,
 } from "../registry/smallkey.ts";
 import { type Problem, problemAt, shownValue, type TextCode, textOf } from "../registry/texts.ts";
-import { isObject } from "../registry/untrusted-text.ts";
+import { isObject } from "../registry/values.ts";
 import { blobId, matchesEtag } from "../store/hashes.ts";
 import { type Decide, type Edit, isRefusal, type Layer, type Reader, type Refusal } from "../store/store.ts";
 import type { WriteAction } from "./app.ts";

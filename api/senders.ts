@@ -2,7 +2,7 @@ import { parseJson } from "../registry/json.ts";
 import { isSenderId, type PublicName, parseTimestamp } from "../registry/sender.ts";
 import { langs } from "../registry/smallkey.ts";
 import { textsOf } from "../registry/texts.ts";
-import { isObject } from "../registry/untrusted-text.ts";
+import { isObject } from "../registry/values.ts";
 import { base64url, hashes, hexOf, joined } from "../store/hashes.ts";
 
 const encoder = new TextEncoder();

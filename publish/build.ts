@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { type CheckedLayer, type FileProblem, judgeChange, namesOf, problemLine } from "../registry/judge.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
-import { tryJson } from "../registry/untrusted-text.ts";
+import { tryJson } from "../registry/values.ts";
 import { ifThereSync } from "../store/files/files.ts";
 import { diffTree, type PathChange } from "../store/git/commands/tree.ts";
 import { readServed } from "./changed-layers.ts";

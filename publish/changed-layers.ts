@@ -7,7 +7,7 @@ import {
 	namesOf,
 } from "../registry/judge.ts";
 import { descriptionPath, folderOf, layerPath, parseLayerPath } from "../registry/smallkey.ts";
-import { groupBy } from "../registry/untrusted-text.ts";
+import { groupBy } from "../registry/values.ts";
 import type { CommitReader } from "../store/git/commands/cat-file.ts";
 import { runGit } from "../store/git/commands/run.ts";
 import { listTree, type PathChange, readEntries } from "../store/git/commands/tree.ts";

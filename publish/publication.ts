@@ -5,7 +5,7 @@ import { middleRank } from "../registry/description.ts";
 import { type CheckedLayer, type FileProblem, problemLine } from "../registry/judge.ts";
 import type { Fragment, FragmentSettings } from "../registry/targets/facts.ts";
 import { type Problem, problemAt } from "../registry/texts.ts";
-import { tryJson } from "../registry/untrusted-text.ts";
+import { tryJson } from "../registry/values.ts";
 import { readTextIfThere, replaceFile } from "../store/files/files.ts";
 import type { Branch, CommitRange } from "../store/git/branch.ts";
 import { GitFailure } from "../store/git/commands/run.ts";

@@ -1,7 +1,7 @@
 import { type Lang, parseSmallkey } from "./smallkey.ts";
 import { causes } from "./texts/causes.ts";
 import { type Coded, filled } from "./texts/filled.ts";
-import { tryJson } from "./untrusted-text.ts";
+import { tryJson } from "./values.ts";
 
 export { causes };
 

@@ -14,7 +14,8 @@ import {
 	parseSmallkey,
 } from "./smallkey.ts";
 import { type Problem, problemAt, type Rules, textIn } from "./texts.ts";
-import { groupBy, visible } from "./untrusted-text.ts";
+import { visible } from "./untrusted-text.ts";
+import { groupBy } from "./values.ts";
 
 export interface LayerFile {
 	/** From the repository's root, with `/`: `layers/23/23ax5t.json`. */

@@ -1,15 +1,3 @@
-export function isObject(value: unknown): value is Record<string, unknown> {
-	return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-export function tryJson(text: string): unknown {
-	try {
-		return JSON.parse(text);
-	} catch {
-		return null;
-	}
-}
-
 const maxTextLength = 200;
 
 /** Control, format and separator characters are invisible, or reverse the direction of text. */
@@ -90,16 +78,4 @@ function characterOf(reference: string, name?: string, decimal?: string, hexadec
 	if (name !== undefined) return characters.get(name) ?? reference;
 	const code = decimal === undefined ? Number.parseInt(hexadecimal ?? "", 16) : Number(decimal);
 	return code > 0x10ffff ? reference : String.fromCodePoint(code);
-}
-
-/** `Map.groupBy` is missing in Node 20. */
-export function groupBy<Item, Key>(items: Iterable<Item>, keyOf: (item: Item) => Key): Map<Key, Item[]> {
-	const groups = new Map<Key, Item[]>();
-	for (const item of items) {
-		const key = keyOf(item);
-		const group = groups.get(key);
-		if (group) group.push(item);
-		else groups.set(key, [item]);
-	}
-	return groups;
 }

@@ -2,7 +2,7 @@ import type { Drawing, Field, LangDescription, Renderer } from "../../registry/d
 import { defaultMapWkid, type Extent, genericImage } from "../../registry/generic.ts";
 import type { LangEntry, LangNode } from "../../registry/registration.ts";
 import type { FragmentSettings } from "../../registry/targets/facts.ts";
-import { maxSnapshotFeatures, snapshotGeometries } from "../../registry/targets/v0.9.ts";
+import { maxSnapshotFeatures, snapshotGeometries } from "../../registry/targets/ramp.ts";
 import { isObject, listOf, objectOf } from "../../site/service/decode.ts";
 import { projectExtent } from "../harvest/arcgis/area.ts";
 import { isImage } from "../harvest/description.ts";

@@ -1,5 +1,6 @@
 import { langs } from "../../registry/smallkey.ts";
-import { code, counted, groupBy } from "../../registry/untrusted-text.ts";
+import { code, counted } from "../../registry/untrusted-text.ts";
+import { groupBy } from "../../registry/values.ts";
 import type { FragmentChange } from "./fragment-changes.ts";
 import { fenced, linesWithin } from "./markdown.ts";
 import { countErrors, type LayerRow, maxDetailed, type Review } from "./review.ts";

@@ -11,7 +11,7 @@ import { ownersPath } from "../../registry/owners.ts";
 import { warningsOf } from "../../registry/registration.ts";
 import { descriptionPath, layerPath, parseLayerPath } from "../../registry/smallkey.ts";
 import { textIn } from "../../registry/texts.ts";
-import { groupBy } from "../../registry/untrusted-text.ts";
+import { groupBy } from "../../registry/values.ts";
 import { listTree, type PathChange, readLimited } from "../../store/git/commands/tree.ts";
 import { type Merge, withMerge } from "./merge.ts";
 import { linesOf } from "./pointer-lines.ts";

@@ -9,9 +9,9 @@ import {
 	type Target,
 	type TargetName,
 } from "./facts.ts";
+import { renderV1, renderV09, v1, v09 } from "./ramp.ts";
 import { ramp4, renderRamp4 } from "./ramp4.ts";
 import { renderTerria, terria } from "./terria.ts";
-import { renderV1, renderV09, v1, v09 } from "./v0.9.ts";
 import { renderV2, v2 } from "./v2.ts";
 
 /** By the age of their viewers. A target's schema is `schemas/fragment-<name>.schema.json`. */

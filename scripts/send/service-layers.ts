@@ -5,7 +5,8 @@ import { askService, errorsOf } from "../../api/service/net/ask.ts";
 import { canonicalText, type Registration } from "../../registry/registration.ts";
 import { matchesGlob } from "../../registry/sender.ts";
 import { parseSmallkey } from "../../registry/smallkey.ts";
-import { plain, tryJson } from "../../registry/untrusted-text.ts";
+import { plain } from "../../registry/untrusted-text.ts";
+import { tryJson } from "../../registry/values.ts";
 import { manifestPath, parseChunk, parseManifest } from "../../site/data/entries.ts";
 import { blobId } from "../../store/hashes.ts";
 

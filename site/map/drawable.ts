@@ -1,6 +1,6 @@
 import { type Extent, genericImage } from "../../registry/generic.ts";
 import type { TargetName } from "../../registry/targets/facts.ts";
-import type { Symbology } from "../../registry/targets/v0.9.ts";
+import type { Symbology } from "../../registry/targets/ramp.ts";
 
 /** xmin, ymin, xmax, ymax in the map's spatial reference. */
 export type Box = [number, number, number, number];

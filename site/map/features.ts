@@ -8,7 +8,7 @@ import Fill from "ol/style/Fill.js";
 import Icon from "ol/style/Icon.js";
 import Stroke from "ol/style/Stroke.js";
 import Style from "ol/style/Style.js";
-import type { Symbology } from "../../registry/targets/v0.9.ts";
+import type { Symbology } from "../../registry/targets/ramp.ts";
 import { settings, t } from "../page/page.ts";
 import { documentAddress } from "../service/arcgis.ts";
 import type { Box, Drawable } from "./drawable.ts";

@@ -1,5 +1,6 @@
 import { isNestedBeyond } from "../../registry/json.ts";
-import { isObject, shortened, tryJson } from "../../registry/untrusted-text.ts";
+import { shortened } from "../../registry/untrusted-text.ts";
+import { isObject, tryJson } from "../../registry/values.ts";
 
 export { isObject };
 

@@ -1,5 +1,5 @@
 import { type Lang, langs, otherLang } from "../../registry/smallkey.ts";
-import { groupBy } from "../../registry/untrusted-text.ts";
+import { groupBy } from "../../registry/values.ts";
 import { chunkCount, chunkOf, type Entry, layerAddress, type RecentChange } from "../data/entries.ts";
 import { addressOf, slugOf, titleOf } from "../search/select.ts";
 import { sortKey } from "../search/words.ts";

@@ -8,7 +8,8 @@ import {
 import { warningsOf } from "../../registry/registration.ts";
 import { layerPath, parseLayerPath } from "../../registry/smallkey.ts";
 import { problemAt } from "../../registry/texts.ts";
-import { counted, groupBy, visible } from "../../registry/untrusted-text.ts";
+import { counted, visible } from "../../registry/untrusted-text.ts";
+import { groupBy } from "../../registry/values.ts";
 import { type Quarantine, readRecords, withQuarantine } from "../git/commands/run.ts";
 import { diffTree, listTree, readLimited } from "../git/commands/tree.ts";
 import { findUpdateProblem, servedRef, type Update } from "./updates.ts";

@@ -7,7 +7,8 @@ import { resolveCommit } from "../../../publish/collect.ts";
 import { fragmentFolders } from "../../../publish/rendered.ts";
 import { parseLayerPath } from "../../../registry/smallkey.ts";
 import { targetNames } from "../../../registry/targets/table.ts";
-import { firstOf, groupBy, plain } from "../../../registry/untrusted-text.ts";
+import { firstOf, plain } from "../../../registry/untrusted-text.ts";
+import { groupBy } from "../../../registry/values.ts";
 import {
 	createRun,
 	exitCodes,

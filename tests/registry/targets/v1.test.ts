@@ -1,7 +1,7 @@
 import * as assert from "uvu/assert";
 import type { Description } from "../../../registry/description.ts";
 import type { Target } from "../../../registry/targets/facts.ts";
-import { v1, v09 } from "../../../registry/targets/v0.9.ts";
+import { v1, v09 } from "../../../registry/targets/ramp.ts";
 import { test } from "../../helpers/suite.ts";
 import { featureAt } from "../../viewer/viewer.ts";
 import { describedAt, mapServer, renderAt } from "./samples.ts";
