@@ -3,7 +3,8 @@ import { decodeSegment, parseSmallkey } from "../registry/smallkey.ts";
 import type { ReadFragment } from "../registry/targets/facts.ts";
 import { oneOf, type Problem, problemAt, type Text, type TextCode } from "../registry/texts.ts";
 import { StoreBusy } from "../store/store.ts";
-import type { Client, Context, OtherRoute, Question, ReadStatus } from "./context.ts";
+import type { Context, OtherRoute, Question, ReadStatus } from "./context.ts";
+import type { Client } from "./limits.ts";
 import { answerRead } from "./read.ts";
 import { parseRead, type ReadRequest, type ReadSettings } from "./read-request.ts";
 import {

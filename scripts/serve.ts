@@ -1,8 +1,9 @@
 import { once } from "node:events";
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import { TokenBuckets } from "../api/context.ts";
-import { createNodeServer, listen, serviceLog } from "../api/node/serve.ts";
+import { TokenBuckets } from "../api/limits.ts";
+import { logAnswer, serviceLog } from "../api/node/log.ts";
+import { createNodeServer, listen } from "../api/node/serve.ts";
 import { closeAll, openLocal, type Service } from "../api/service/composition.ts";
 import { openDataDir } from "../api/service/data-dir.ts";
 import { firstSender, followSenders, readSenders, warnOfReaders } from "../api/service/senders-file.ts";
@@ -38,7 +39,7 @@ export const serve = createRun(async ({ read, environment, io, extensions }) => 
 			context: { ...context, limiter: new TokenBuckets(configuration.writes, context.now) },
 			trustedProxies: configuration.trustedProxies,
 			file,
-			log: serviceLog.info,
+			log: logAnswer,
 			allReads: configuration.logReads,
 			observe,
 		});

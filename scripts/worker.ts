@@ -1,5 +1,5 @@
 // The Cloudflare Worker. It answers what is not a static asset (wrangler.jsonc, docs/hosting.md).
-import { logText } from "../api/context.ts";
+import { logText } from "../api/log.ts";
 import { refuseFile } from "../api/reply.ts";
 import { type Bindings, FragmentWorker, filesOf } from "../api/worker/worker.ts";
 import { Catalogue, catalogueRoutes } from "../site/http/catalogue-requests.ts";

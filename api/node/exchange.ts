@@ -2,11 +2,21 @@ import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { finished, pipeline, Readable } from "node:stream";
 import type { ReadFragment } from "../../registry/targets/facts.ts";
-import { answer, answerFailure, isWriteMethod, type Route, routeOf } from "../app.ts";
+import {
+	answer,
+	answerFailure,
+	type Engine,
+	isWriteMethod,
+	type Route,
+	routeOf,
+	type WriteAction,
+} from "../app.ts";
 import type { Context } from "../context.ts";
+import type { Client } from "../limits.ts";
 import { maxJoinedBytes } from "../read.ts";
 import { inLanguageOf, type Reply } from "../reply.ts";
-import { clientGone, clientOf, createWriter, originOf, type TrustedProxies } from "./address.ts";
+import { clientOf, originOf, type TrustedProxies } from "./address.ts";
+import { clientGone, createWriter } from "./body.ts";
 
 export const defaultTimes = {
 	headTimeoutMs: 10_000,
@@ -43,63 +53,108 @@ export function hasGone({ socket }: ServerResponse): boolean {
 }
 
 export function createAnswer(options: NodeOptions, times: typeof defaultTimes, isClosing: () => boolean) {
-	const { context, file, log, allReads, observe, trustedProxies = () => false } = options;
-	const { settings } = context;
-	const send = createSend(times.readerTimeoutMs, times.readerBytesPerSecond);
-	const write = createWriter(context, times.bodyTimeoutMs, options.maxHeldBytes);
-
+	const server = {
+		...options,
+		isTrusted: options.trustedProxies ?? (() => false),
+		send: createSend(times.readerTimeoutMs, times.readerBytesPerSecond),
+		write: createWriter(options.context, times.bodyTimeoutMs, options.maxHeldBytes),
+		isClosing,
+	};
 	/** @param startMs when the request's head came */
-	return (request: IncomingMessage, response: ServerResponse, startMs: number): void => {
-		const { method = "GET", url = "/", headers } = request;
-		const isWrite = isWriteMethod(method);
-		const route = routeOf(method, url, settings, context.routes);
-		let first: ReturnType<typeof clientOf> | undefined;
-		// First read before the connection ends: later, it is unknown.
-		const client = () => {
-			first ??= clientOf(request, trustedProxies);
-			return first;
-		};
-		const finish = (made: Reply) => {
-			// The client can then still read the answer.
-			if (method !== "GET" && method !== "HEAD") request.resume();
-			if (isClosing()) response.shouldKeepAlive = false;
-			const isNoted = made.status >= 400 || isWrite || allReads;
-			const reply = inLanguageOf(made, headers["accept-language"] ?? null);
-			const id = isNoted ? randomUUID() : "";
-			if (isNoted) reply.headers["X-Request-Id"] = id;
-			if (!hasGone(response)) send(response, reply);
-			const { reason, cause } = made;
-			const milliseconds = performance.now() - startMs;
-			observe?.({ kind: "answer", route: nameOf(route), status: reply.status, milliseconds, reason });
-			if (!isNoted) return;
-			const { address } = client();
-			const note = () => {
-				const line = lineOf(response, startMs);
-				log({ id, ...line, ...(line.status >= 400 && { address, reason, cause }) });
-			};
-			if (response.writableFinished || hasGone(response)) note();
-			else response.once("close", note);
-		};
-		const fail = (error: unknown) => finish(answerFailure(error, route.kind, context.log));
+	return (request: IncomingMessage, response: ServerResponse, startMs: number): void =>
+		new Exchange(server, request, response, startMs).answer();
+}
+
+interface NodeServer extends NodeOptions {
+	isTrusted: TrustedProxies;
+	send: ReturnType<typeof createSend>;
+	write: ReturnType<typeof createWriter>;
+	isClosing: () => boolean;
+}
+
+/** One request and its answer. */
+class Exchange implements Engine {
+	readonly context: Context;
+	readonly file: ReadFragment;
+	readonly #method: string;
+	readonly #route: Route;
+	#client: ReturnType<typeof clientOf> | undefined;
+
+	constructor(
+		readonly server: NodeServer,
+		readonly request: IncomingMessage,
+		readonly response: ServerResponse,
+		readonly startMs: number,
+	) {
+		const { settings, routes } = server.context;
+		this.context = server.context;
+		this.file = server.file;
+		this.#method = request.method ?? "GET";
+		this.#route = routeOf(this.#method, request.url ?? "/", settings, routes);
+	}
+
+	answer(): void {
+		const fail = (error: unknown) => this.#finish(answerFailure(error, this.#route.kind, this.context.log));
 		try {
-			const reply = answer(route, settings.basePath, {
-				context,
-				file,
-				ifNoneMatch: headers["if-none-match"] ?? null,
-				write: (action) => write(request, action, client().shares),
-				client: () => client().shares,
-				question: () => {
-					const origin = originOf(request, trustedProxies);
-					const acceptEncoding = String(headers["accept-encoding"] ?? "");
-					return { acceptEncoding, address: origin && origin + request.url };
-				},
-			});
-			if (reply instanceof Promise) void reply.then(finish).catch(fail);
-			else finish(reply);
+			const reply = answer(this.#route, this.context.settings.basePath, this);
+			if (reply instanceof Promise) void reply.then((made) => this.#finish(made)).catch(fail);
+			else this.#finish(reply);
 		} catch (error) {
 			fail(error);
 		}
-	};
+	}
+
+	get ifNoneMatch(): string | null {
+		return this.request.headers["if-none-match"] ?? null;
+	}
+
+	write(action: WriteAction): Promise<Reply> {
+		return this.server.write(this.request, action, this.client());
+	}
+
+	client(): Client {
+		return this.#connectedClient().shares;
+	}
+
+	question() {
+		const { headers, url } = this.request;
+		const origin = originOf(this.request, this.server.isTrusted);
+		return { acceptEncoding: String(headers["accept-encoding"] ?? ""), address: origin && origin + url };
+	}
+
+	/** First called before the connection ends: later, the client is unknown. */
+	#connectedClient() {
+		this.#client ??= clientOf(this.request, this.server.isTrusted);
+		return this.#client;
+	}
+
+	#finish(made: Reply): void {
+		const { server, request, response } = this;
+		// The client can then still read the answer.
+		if (this.#method !== "GET" && this.#method !== "HEAD") request.resume();
+		if (server.isClosing()) response.shouldKeepAlive = false;
+		const reply = inLanguageOf(made, request.headers["accept-language"] ?? null);
+		const { status, reason } = reply;
+		const isLogged = status >= 400 || isWriteMethod(this.#method) || server.allReads;
+		const id = isLogged ? randomUUID() : "";
+		if (isLogged) reply.headers["X-Request-Id"] = id;
+		if (!hasGone(response)) server.send(response, reply);
+		const milliseconds = performance.now() - this.startMs;
+		server.observe?.({ kind: "answer", route: nameOf(this.#route), status, milliseconds, reason });
+		if (isLogged) this.#logAtEnd(id, reply);
+	}
+
+	/** Once the client has the answer, or is gone. */
+	#logAtEnd(id: string, { reason, cause }: Reply): void {
+		const { server, response, startMs } = this;
+		const { address } = this.#connectedClient();
+		const log = () => {
+			const line = lineOf(response, startMs);
+			server.log({ id, ...line, ...(line.status >= 400 && { address, reason, cause }) });
+		};
+		if (response.writableFinished || hasGone(response)) log();
+		else response.once("close", log);
+	}
 }
 
 function nameOf(route: Route): string {

@@ -1,14 +1,9 @@
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import type { Log } from "../../store/store.ts";
-import { logText } from "../context.ts";
 import { createAnswer, defaultTimes, hasGone, type NodeOptions } from "./exchange.ts";
 
 const maxWaiting = 1_000;
-
-/** In the log, of one address in a second. */
-const maxRefusals = 20;
 
 /**
  * Does not listen yet. `end` answers the requests that have begun, and closes what is open after all
@@ -17,10 +12,7 @@ const maxRefusals = 20;
 export function createNodeServer(options: NodeOptions) {
 	const times = { ...defaultTimes, ...options.times };
 	const { headTimeoutMs, bodyTimeoutMs, checkEveryMs } = times;
-	const log = limitedLog(options.log, maxRefusals, ({ address = "", status }) =>
-		status < 400 ? null : address,
-	);
-	const answer = createAnswer({ ...options, log }, times, () => !server.listening);
+	const answer = createAnswer(options, times, () => !server.listening);
 	const settings = {
 		headersTimeout: headTimeoutMs,
 		requestTimeout: headTimeoutMs + bodyTimeoutMs,
@@ -90,58 +82,4 @@ export async function listen(
 	});
 	const { port: listening } = server.address() as AddressInfo;
 	return `http://${host.includes(":") ? `[${host}]` : host}:${listening}`;
-}
-
-/** JSON lines on standard output. */
-function logLine(fields: object): void {
-	process.stdout.write(`${logText({ time: new Date().toISOString(), ...fields })}\n`);
-}
-
-// The stack without the message, which may vary.
-const errors = limitedLog(logLine, 1, ({ error }: { error: string }) => stackOf(error));
-
-export function stackOf(error: string): string {
-	return error.match(/^ {4}at .*$/gm)?.join("\n") ?? error;
-}
-
-export const serviceLog: Log = {
-	info: logLine,
-	warn: (warning) => logLine({ warning }),
-	error: (error) =>
-		errors({ error: error instanceof Error ? (error.stack ?? error.message) : String(error) }),
-};
-
-const windowMs = 1_000;
-const maxKinds = 1_000;
-
-/**
- * Refusals must not fill a disk: of each kind, `maxLines` are written in a second. `skipped`: how many lines
- * were left out before a line.
- * @param kindOf null for a line that is always written
- */
-export function limitedLog<Line extends object>(
-	write: (line: Line & { skipped?: number }) => void,
-	maxLines: number,
-	kindOf: (line: Line) => string | null,
-	now = () => performance.now(),
-) {
-	const kinds = new Map<string, number>();
-	let endMs = 0;
-	let skipped = 0;
-	return (line: Line): void => {
-		const kind = kindOf(line);
-		if (kind === null) return write(line);
-		if (now() >= endMs) {
-			kinds.clear();
-			endMs = now() + windowMs;
-		}
-		const count = kinds.get(kind) ?? (kinds.size < maxKinds ? 0 : maxLines);
-		if (count === maxLines) {
-			skipped += 1;
-			return;
-		}
-		kinds.set(kind, count + 1);
-		write(skipped > 0 ? { ...line, skipped } : line);
-		skipped = 0;
-	};
 }

@@ -10,7 +10,7 @@ import type { StoreLimits } from "../../store/git/writer.ts";
 import { installHook } from "../../store/hook/install.ts";
 import type { Edit, Log } from "../../store/store.ts";
 import type { Context } from "../context.ts";
-import { serviceLog } from "../node/serve.ts";
+import { serviceLog } from "../node/log.ts";
 import type { Senders } from "../senders.ts";
 import { createDisk, noteStart, refuseEmptyStart, repositoryPath, seed } from "./data-dir.ts";
 import type { Extension, RunningService, ServiceEvent, Started } from "./extensions.ts";

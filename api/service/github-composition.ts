@@ -6,7 +6,7 @@ import { ifThereSync } from "../../store/files/files.ts";
 import { githubStore } from "../../store/github/github-store.ts";
 import { type Store, StoreBusy } from "../../store/store.ts";
 import type { Context } from "../context.ts";
-import { serviceLog } from "../node/serve.ts";
+import { serviceLog } from "../node/log.ts";
 import type { Senders } from "../senders.ts";
 import { type Outside, StartedParts } from "./composition.ts";
 import { fetchFromGithub } from "./github.ts";

@@ -5,7 +5,8 @@ import { believedDate } from "../../store/git/commands/commits.ts";
 import { GitTimeout, gitText } from "../../store/git/commands/run.ts";
 import type { GitStore } from "../../store/git/git-store.ts";
 import { StoreBusy } from "../../store/store.ts";
-import { type ReadStatus, Room } from "../context.ts";
+import type { ReadStatus } from "../context.ts";
+import { Room } from "../limits.ts";
 import { registrationEtag } from "../register.ts";
 import type { LayerPart, Started } from "./extensions.ts";
 

@@ -5,7 +5,8 @@ import { etagOf } from "../../store/hashes.ts";
 import { type Store, StoreBusy } from "../../store/store.ts";
 import { answer, answerFailure, isWriteMethod, type Route, routeOf } from "../app.ts";
 import { type Environment, readGitHub, readServing, Variables } from "../configuration.ts";
-import { type Context, type OtherRoute, onceEach, type WriteLimiter } from "../context.ts";
+import type { Context, OtherRoute } from "../context.ts";
+import { chargeOncePerRequest, type WriteLimiter } from "../limits.ts";
 import { maxJoinedBytes } from "../read.ts";
 import { inLanguageOf, type Reply } from "../reply.ts";
 import { parseSenders } from "../senders.ts";
@@ -87,7 +88,7 @@ function limiterOf({ WRITES }: Bindings): WriteLimiter | undefined {
 	const waitSeconds = async (key: string) => ((await WRITES.limit({ key })).success ? 0 : limitPeriodSeconds);
 	return {
 		address: (address) => waitSeconds(`address ${address}`),
-		sender: onceEach((id) => waitSeconds(`sender ${id}`)),
+		sender: chargeOncePerRequest((id) => waitSeconds(`sender ${id}`)),
 		punish: () => undefined,
 	};
 }

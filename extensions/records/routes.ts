@@ -1,5 +1,6 @@
 import pLimit from "p-limit";
-import { type Client, type OtherRoute, type Question, Room } from "../../api/context.ts";
+import type { OtherRoute, Question } from "../../api/context.ts";
+import { type Client, Room } from "../../api/limits.ts";
 import { answerTagged, machineHeaders, type Reply, refusalCaching, textReply } from "../../api/reply.ts";
 import { eachInSlices } from "../../publish/file-writer.ts";
 import { decodeSegment, type Lang, parseSmallkey } from "../../registry/smallkey.ts";

@@ -1,5 +1,5 @@
 import * as assert from "uvu/assert";
-import { onceEach, Room, TokenBuckets } from "../../api/context.ts";
+import { chargeOncePerRequest, Room, TokenBuckets } from "../../api/limits.ts";
 import { clientAt } from "../helpers/handlers.ts";
 import { test } from "../helpers/suite.ts";
 
@@ -50,7 +50,7 @@ test("what is remembered is bounded: the least recently seen address and the old
 	for (const index of Array(20_000).keys()) buckets.address(`b${index}`);
 	assert.is(buckets.address("first"), 0);
 	let taken = 0;
-	const take = onceEach(() => {
+	const take = chargeOncePerRequest(() => {
 		taken += 1;
 		return 0;
 	});

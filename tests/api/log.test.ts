@@ -1,6 +1,6 @@
 import * as assert from "uvu/assert";
-import { logText } from "../../api/context.ts";
-import { limitedLog, stackOf } from "../../api/node/serve.ts";
+import { logText } from "../../api/log.ts";
+import { limitedLog, stackOf } from "../../api/node/log.ts";
 import { test } from "../helpers/suite.ts";
 
 test("a line is at most 4,000 characters, whatever is in it", () => {

@@ -1,7 +1,8 @@
 import * as assert from "uvu/assert";
 import { answer, answerFailure, routeOf } from "../../api/app.ts";
 import { readServing, Variables } from "../../api/configuration.ts";
-import type { Client, Context } from "../../api/context.ts";
+import type { Context } from "../../api/context.ts";
+import type { Client } from "../../api/limits.ts";
 import { clientOf } from "../../api/node/address.ts";
 import { type Reply, refuseWrite } from "../../api/reply.ts";
 import { parseSenders } from "../../api/senders.ts";

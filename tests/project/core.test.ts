@@ -3,7 +3,7 @@ import { Session } from "node:inspector/promises";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import * as assert from "uvu/assert";
-import { TokenBuckets } from "../../api/context.ts";
+import { TokenBuckets } from "../../api/limits.ts";
 import { parseSenders } from "../../api/senders.ts";
 import { openLocal } from "../../api/service/composition.ts";
 import type { Extension } from "../../api/service/extensions.ts";

@@ -1,5 +1,6 @@
 import * as assert from "uvu/assert";
-import { type Question, TokenBuckets } from "../../../api/context.ts";
+import type { Question } from "../../../api/context.ts";
+import { TokenBuckets } from "../../../api/limits.ts";
 import { parseTrustedProxies, type TrustedProxies } from "../../../api/node/address.ts";
 import type { Answered } from "../../../api/node/exchange.ts";
 import type { Lang } from "../../../registry/smallkey.ts";

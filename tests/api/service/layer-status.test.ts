@@ -1,6 +1,6 @@
 import * as assert from "uvu/assert";
 import { answerFailure, answerStatus, routeOf } from "../../../api/app.ts";
-import type { Client } from "../../../api/context.ts";
+import type { Client } from "../../../api/limits.ts";
 import { createReadStatus } from "../../../api/service/layer-status.ts";
 import { createLayerParts, type HarvestStates } from "../../../extensions/harvest/harvester/open.ts";
 import { acceptReview, parseReviewer } from "../../../extensions/review/decide.ts";

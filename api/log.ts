@@ -1,0 +1,29 @@
+const maxLineLength = 4_000;
+const maxTextLength = 1_000;
+
+/**
+ * JSON does not escape these, and they mislead in a terminal or log viewer: controls, line separators, and
+ * what reverses the direction of text or has no width.
+ */
+const deceptiveCharacters = /[\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+
+/** One line of JSON. If it is too long, all its texts are cut. */
+export function logText(fields: object): string {
+	let line = "";
+	for (let length = maxTextLength; length > 0; length = Math.floor(length / 2)) {
+		line = JSON.stringify(fields, cutTo(length)).replace(deceptiveCharacters, escaped);
+		if (line.length <= maxLineLength) break;
+	}
+	return line;
+}
+
+function cutTo(length: number) {
+	return (_name: string, value: unknown) =>
+		typeof value !== "string" || value.length <= length
+			? value
+			: `${value.slice(0, length).toWellFormed()}… (${value.length} characters)`;
+}
+
+function escaped(character: string): string {
+	return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}
