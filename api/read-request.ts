@@ -52,8 +52,8 @@ function parameterOf(query: string, name: string): string {
 
 /**
  * `<basePath><prefix><lang>/<keys>?<query>`, where `/sort` may follow the keys, or
- * `<basePath><path>?lang=<lang>&id=<keys>`. The language is checked before the keys (specification,
- * "Endpoints").
+ * `<basePath><path>?lang=<lang>&id=<keys>`. The language is checked before the keys (RCS
+ * specification, "Endpoints").
  * @returns the read, the status of its refusal, or null if the path is not a read's
  */
 export function parseRead(target: string, { basePath, targets, docsMaxKeys }: ReadSettings) {

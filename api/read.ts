@@ -27,15 +27,16 @@ type Fragments = readonly (Fragment | null)[];
 export function answerRead(
 	request: ReadRequest,
 	ifNoneMatch: string | null,
-	file: ReadFragment,
+	readFragment: ReadFragment,
 ): Reply | Promise<Reply> {
 	const folder = `${targetOf(request.target).doc}/${request.lang}`;
 	const fragments: (Fragment | null)[] = [];
 	for (const item of request.items) {
-		const fragment = parseSmallkey(item) ? file(folder, item) : null;
+		const fragment = parseSmallkey(item) ? readFragment(folder, item) : null;
 		if (fragment instanceof Promise) {
-			const find = (smallkey: string) => (smallkey === item ? fragment : file(folder, smallkey));
-			return readAll(request.items, find).then((all) => replyWith(request, all, ifNoneMatch));
+			// Not read twice.
+			const read = (smallkey: string) => (smallkey === item ? fragment : readFragment(folder, smallkey));
+			return readAll(request.items, read).then((all) => replyWith(request, all, ifNoneMatch));
 		}
 		fragments.push(fragment);
 	}
@@ -45,13 +46,13 @@ export function answerRead(
 /** Null if the answer would be too large. */
 async function readAll(
 	items: readonly string[],
-	find: (smallkey: string) => ReturnType<ReadFragment>,
+	readFragment: (smallkey: string) => ReturnType<ReadFragment>,
 ): Promise<Fragments | null> {
 	const fragments = new Map<string, Fragment | null>();
 	let bytes = 0;
 	const read = async (smallkey: string) => {
 		if (bytes > maxDocsBytes) return;
-		const fragment = await find(smallkey);
+		const fragment = await readFragment(smallkey);
 		bytes += fragment?.body.length ?? 0;
 		fragments.set(smallkey, fragment);
 	};
@@ -105,11 +106,11 @@ function listOf(request: ReadRequest, fragments: Fragments) {
 	for (const index of request.isSorted ? inDrawingOrder(fragments) : request.items.keys()) {
 		const stored = fragments[index] ?? null;
 		const fragment = stored && rules.isUnlisted?.(stored.body) ? null : stored;
-		const missing = fragment ? null : rules.absent(request.items[index] as string, request.items.length);
-		if (!fragment && missing === null) continue;
+		const missing = fragment ? "" : rules.absent(request.items[index] as string, request.items.length);
+		if (missing === null) continue;
 		if (tags.length > 0) json.push(comma);
-		json.push(fragment ? layerIn(fragment.body, envelope) : encoder.encode(missing as string));
-		tags.push(fragment ? fragment.etag : (missing as string));
+		json.push(fragment ? layerIn(fragment.body, envelope) : encoder.encode(missing));
+		tags.push(fragment ? fragment.etag : missing);
 	}
 	json.push(encoder.encode(`]${close}`));
 	if (callback !== null) tags.push(callback);
@@ -127,7 +128,9 @@ function layerIn(body: Uint8Array, envelope: Envelope | undefined): Uint8Array {
 }
 
 function lengthOf(pieces: readonly Uint8Array[]): number {
-	return pieces.reduce((sum, piece) => sum + piece.length, 0);
+	let length = 0;
+	for (const piece of pieces) length += piece.length;
+	return length;
 }
 
 /** U+2028 and U+2029 end a line in JavaScript before ES2019. */

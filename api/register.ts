@@ -21,6 +21,8 @@ import { blobId, matchesEtag } from "../store/hashes.ts";
 import { type Decide, type Edit, isRefusal, type Layer, type Reader, type Refusal } from "../store/store.ts";
 import type { WriteAction } from "./app.ts";
 
+const encoder = new TextEncoder();
+
 export interface RequestedChange {
 	smallkey: string;
 	/** `register 23ax5t (wms)` */
@@ -46,11 +48,10 @@ function refusalOf(problems: readonly Problem[]): Refusal {
 type Parse = (
 	smallkey: string,
 	body: Uint8Array,
-	sender: Who,
 ) => Omit<RequestedChange, "smallkey" | "kind"> | readonly Problem[];
 
-const parseRegister: Parse = (smallkey, body, sender) => {
-	const { registration, problems } = judgeBody(smallkey, body, sender);
+const parseRegister: Parse = (smallkey, body) => {
+	const { registration, problems } = judgeBody(smallkey, body);
 	if (!registration) return problems;
 	return {
 		subject: `register ${smallkey} (${kindOf(registration)})`,
@@ -96,20 +97,26 @@ export async function putEdits(
 	return edits;
 }
 
+function judgeStored(layer: Layer) {
+	return parseRegistration(encoder.encode(layer.registration), "stored");
+}
+
 export function parseStored(layer: Layer | null): Registration | null {
-	return layer && parseRegistration(new TextEncoder().encode(layer.registration), "stored").registration;
+	return layer && judgeStored(layer).registration;
 }
 
 function wrongType(place: string, type: "an-object" | "an-integer", value: unknown): Problem {
 	return problemAt(place, "type", textOf(type), shownValue(value));
 }
 
-type Members = Readonly<Record<string, unknown>>;
-type Update = Readonly<Partial<Record<Lang | "whole", Members>>>;
+type ChangedMembers = Readonly<Record<string, unknown>>;
+
+/** `whole`: members beside `en` and `fr`. */
+type Update = Readonly<Partial<Record<Lang | "whole", ChangedMembers>>>;
 
 function updateParser(
 	kind: "any layer" | "features",
-	updateOf: (members: Members) => Update | Problem,
+	updateOf: (members: ChangedMembers) => Update | Problem,
 ): Parse {
 	return (smallkey, body) => {
 		const { value, problems } = parseJson(body);
@@ -122,17 +129,14 @@ function updateParser(
 		const decide: Decide = async (now) => {
 			const layer = await now.read(smallkey);
 			if (!layer) return refusalOf([problemAt("smallkey", "not-registered", smallkey)]);
-			const { registration: before, problems } = parseRegistration(
-				new TextEncoder().encode(layer.registration),
-				"stored",
-			);
+			const { registration: before, problems } = judgeStored(layer);
 			if (!before) return refusalOf([problemAt("smallkey", "stored-invalid", smallkey), ...problems]);
 			const isFeature = langs.every((lang) => serviceTypeOf(before, lang) === "esriFeature");
 			if (kind === "features" && !isFeature)
 				return refusalOf([problemAt("smallkey", "not-feature", smallkey)]);
 			const { en, fr, whole } = update;
 			const merge = { ...before, ...whole, en: { ...before.en, ...en }, fr: { ...before.fr, ...fr } };
-			const judged = judgeBody(smallkey, new TextEncoder().encode(JSON.stringify(merge)), "anyone");
+			const judged = judgeBody(smallkey, encoder.encode(JSON.stringify(merge)));
 			if (!judged.registration) return refusalOf(judged.problems);
 			merged = judged.registration;
 			return putEdits(now, smallkey, merged);
@@ -161,11 +165,15 @@ const parseSimplify = updateParser("features", ({ factor, user: _user, ...unknow
 	return { en: offset, fr: offset };
 });
 
-/** `bodyOf`: without it, and while the change waits for a reviewer, the body is the receipt. */
-type ChangeKind = { parse: Parse; status: number; bodyOf?: (smallkey: string) => unknown };
+interface ChangeKind {
+	parse: Parse;
+	status: number;
+	/** Absent: the body is the receipt, as while a change waits for a reviewer. */
+	bodyOf?: (smallkey: string) => unknown;
+}
 
 const changeKinds: Readonly<Record<Exclude<WriteAction, "refresh">, ChangeKind>> = {
-	/** PUT <base>/register/<smallkey>, /v1/register/… and /v2/register/… (specification, "Write: register a layer"). */
+	/** PUT <base>/register/<smallkey>, /v1/register/… and /v2/register/… (RCS specification, "Write: register a layer"). */
 	register: { parse: parseRegister, status: 201 },
 	/** DELETE <base>/register/<smallkey>, /v1/register/… and /v2/register/…, with an empty body. */
 	remove: { parse: parseRemove, status: 204 },
@@ -189,15 +197,16 @@ export function parseChange(
 	if (smallkey === null)
 		return { status: 400, errors: [smallkeyProblem(text ?? segment)], reason: "smallkey" };
 	const kind = changeKinds[action];
-	const change = kind.parse(smallkey, body, sender);
+	const change = kind.parse(smallkey, body);
 	if (!("decide" in change)) return refusalOf(change);
 	const { problems } = judgeWritten(smallkey, sender);
 	return problems.length > 0 ? refusalOf(problems) : { smallkey, kind, ...change };
 }
 
-function judgeBody(smallkey: string, bytes: Uint8Array, who: Who) {
+/** Without its owner, whom `judgeWritten` checks. */
+function judgeBody(smallkey: string, bytes: Uint8Array) {
 	const file = { path: layerPath(smallkey), kind: "file", bytes } as const;
-	const { layers, problems } = judgeChange(null, [file], who);
+	const { layers, problems } = judgeChange(null, [file], "anyone");
 	return { registration: problems.length > 0 ? null : layers.get(smallkey)?.registration, problems };
 }
 
@@ -231,12 +240,13 @@ export function addConditions(
 		const { text } = proposed.find(({ path }) => path === layerPath(smallkey)) ?? {};
 		etag = text === undefined ? before : text && registrationEtag(await blobId(text));
 		const matches = (tags: string) => before !== null && matchesEtag(tags, before);
-		const header =
-			(ifMatch !== "" && !matches(ifMatch) && "If-Match") || (matches(ifNoneMatch) && "If-None-Match");
-		if (!header) return proposed;
-		const shown = (header === "If-Match" ? ifMatch : ifNoneMatch).slice(0, maxShownLength);
-		const problem = problemAt(header, "condition", shown, smallkey, before ?? textOf("nothing"));
-		return { status: 412, errors: [problem], isDone: proposed.length === 0 };
+		const refuseFor = (header: string, tags: string): Refusal => {
+			const shown = tags.slice(0, maxShownLength);
+			const problem = problemAt(header, "condition", shown, smallkey, before ?? textOf("nothing"));
+			return { status: 412, errors: [problem], isDone: proposed.length === 0 };
+		};
+		if (ifMatch !== "" && !matches(ifMatch)) return refuseFor("If-Match", ifMatch);
+		return matches(ifNoneMatch) ? refuseFor("If-None-Match", ifNoneMatch) : proposed;
 	};
 	return { decide: decideOnConditions, etag: () => etag };
 }

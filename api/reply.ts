@@ -17,8 +17,7 @@ export interface Reply {
 	cause?: string;
 }
 
-export const fragmentHeaders = {
-	"Content-Type": "application/json; charset=utf-8",
+export const headersOfAnyType = {
 	"Access-Control-Allow-Origin": "*",
 	"Access-Control-Expose-Headers": "ETag, Date",
 	// RFC 5861.
@@ -26,9 +25,10 @@ export const fragmentHeaders = {
 	"X-Content-Type-Options": "nosniff",
 } as const;
 
-const { "Content-Type": _type, ...rest } = fragmentHeaders;
-
-export const machineHeaders = rest;
+export const fragmentHeaders = {
+	"Content-Type": "application/json; charset=utf-8",
+	...headersOfAnyType,
+} as const;
 
 export const refusalCaching = "public, max-age=5";
 
@@ -60,20 +60,20 @@ export const emptyBody = new Uint8Array(0);
 export function answerTagged(
 	headers: Record<string, string> & { ETag: string },
 	ifNoneMatch: string | null,
-	body: () => Reply["body"],
+	makeBody: () => Reply["body"],
 ): Reply {
 	const isUnchanged = ifNoneMatch !== null && matchesEtag(ifNoneMatch, headers.ETag);
-	return isUnchanged ? { status: 304, headers, body: emptyBody } : { status: 200, headers, body: body() };
+	return { status: isUnchanged ? 304 : 200, headers, body: isUnchanged ? emptyBody : makeBody() };
 }
 
 export function refuseRead(status: number): Reply {
 	const allowed = status === 405 && { Allow: "GET, HEAD" };
-	const headers = { ...machineHeaders, "Cache-Control": refusalCaching, ...allowed };
+	const headers = { ...headersOfAnyType, "Cache-Control": refusalCaching, ...allowed };
 	return { status, headers, body: emptyBody };
 }
 
 export function refuseFile(): Reply {
-	const headers = { ...machineHeaders, "Cache-Control": refusalCaching };
+	const headers = { ...headersOfAnyType, "Cache-Control": refusalCaching };
 	return refuse({ status: 404, errors: [problemAt("path", "no-file")] }, headers);
 }
 

@@ -1,16 +1,21 @@
 import { draftAddress } from "../registry/draft.ts";
-import { canonicalText, maxRegistrationBytes, warningsOf } from "../registry/registration.ts";
+import {
+	canonicalText,
+	maxRegistrationBytes,
+	type Registration,
+	warningsOf,
+} from "../registry/registration.ts";
 import type { Receipt } from "../registry/schemas/answers.ts";
 import { isReviewName, isSenderId, maxClockSkewMs, mayChange, parseTimestamp } from "../registry/sender.ts";
 import type { Lang } from "../registry/smallkey.ts";
 import { readableAt } from "../registry/targets/table.ts";
 import { problemAt, shownValue, textOf, textsOf } from "../registry/texts.ts";
-import { isRefusal, type Meta, type Refusal } from "../store/store.ts";
+import { type Commit, isRefusal, type Meta, type Refusal } from "../store/store.ts";
 import type { WriteAction } from "./app.ts";
 import type { Context, Refresh } from "./context.ts";
 import { addConditions, parseChange, type RequestedChange } from "./register.ts";
 import { emptyBody, jsonReply, type Reply, refuseWrite, textReply, uncachedHeaders } from "./reply.ts";
-import { isSignedBy, sha256Hex } from "./senders.ts";
+import { isSignedBy, type Sender, sha256Hex } from "./senders.ts";
 
 export type Write = ReturnType<typeof writeHeaders> & {
 	action: WriteAction;
@@ -18,6 +23,7 @@ export type Write = ReturnType<typeof writeHeaders> & {
 	method: string;
 	target: string;
 	address: string | null;
+	/** Null: in chunks. */
 	length: number | null;
 };
 
@@ -64,20 +70,7 @@ export async function answerWrite(
 		return refuseWrite(unauthorized(write, context, sender ? "signature" : "unknown sender"));
 	const senderWait = await limiter?.sender(sender.id, request);
 	if (senderWait) return refuseLimited("sender", senderWait);
-	const { id, review } = sender;
-	const meta = {
-		author: id,
-		time: parseTimestamp(timestamp) ?? 0,
-		trailers: [
-			["Sender", id],
-			["TimeStamp", timestamp],
-			["Request", request],
-		] as const,
-		request,
-		method: write.method,
-		review,
-		...(review && write.review !== "" && { reviewName: write.review }),
-	};
+	const meta = metaOf(write, sender, request);
 	const plan =
 		action === "refresh"
 			? parseRefresh(target, body, context.refresh !== undefined)
@@ -91,6 +84,23 @@ export async function answerWrite(
 	const isFirst = await store.remember({ ...meta, outcome: 202 });
 	const isWanted = (smallkey: string) => mayChange(sender, smallkey);
 	return jsonReply(202, { layers: isFirst ? context.refresh?.({ ...plan, isWanted }) : 0 });
+}
+
+/** @param request SHA-256 of the signature */
+function metaOf({ timestamp, method, review: reviewName }: Write, { id, review }: Sender, request: string) {
+	return {
+		author: id,
+		time: parseTimestamp(timestamp) ?? 0,
+		trailers: [
+			["Sender", id],
+			["TimeStamp", timestamp],
+			["Request", request],
+		] as const,
+		request,
+		method,
+		review,
+		...(review && reviewName !== "" && { reviewName }),
+	};
 }
 
 function judgeReview({ review }: Write): Refusal | null {
@@ -125,41 +135,54 @@ function parseRefresh(
 
 async function makeChange(
 	write: Write,
-	{ smallkey, subject, kind, ...change }: RequestedChange,
+	change: RequestedChange,
 	meta: Omit<Meta, "smallkey" | "subject">,
-	{ store, settings, status: readStatus }: Context,
+	context: Context,
 ): Promise<Reply> {
+	const { smallkey, subject, kind } = change;
+	const { review } = meta;
 	const { decide, etag } = addConditions(smallkey, change.decide, write);
-	const outcome = await store.change(decide, { ...meta, smallkey, subject });
-	if (isRefusal(outcome)) return refuseWrite(outcome);
+	const commit = await context.store.change(decide, { ...meta, smallkey, subject });
+	if (isRefusal(commit)) return refuseWrite(commit);
 	const tag = etag();
 	const headers: Record<string, string> = tag === null ? {} : { ETag: tag };
 	const { status, bodyOf } = kind;
-	const { review } = meta;
 	if (!review && status === 204) return { status, headers: { ...uncachedHeaders }, body: emptyBody };
 	if (!review && bodyOf) return jsonReply(status, bodyOf(smallkey), headers);
-	const stored = change.registration();
+	const receiptStatus = review && status !== 201 ? 202 : status;
+	const { receipt, warnings } = await receiptOf(smallkey, change.registration(), commit, context);
+	if (warnings.length === 0) return jsonReply(receiptStatus, receipt, headers);
+	const receiptIn = (lang: Lang) => ({ ...receipt, warnings: textsOf(warnings, lang) });
+	return textReply(receiptStatus, receiptIn, headers);
+}
+
+/** @param registration null if the layer is removed */
+async function receiptOf(
+	smallkey: string,
+	registration: Registration | null,
+	commit: Commit,
+	{ store, settings, status }: Context,
+) {
 	const { basePath, publicUrl = "" } = settings;
-	const text = stored && publicUrl && canonicalText(stored);
+	const text = registration && publicUrl && canonicalText(registration);
 	const draft = text ? await draftAddress(publicUrl, { smallkey, text }) : null;
 	const inCatalogue = publicUrl ? `${publicUrl}/?layer=${encodeURIComponent(smallkey)}` : undefined;
-	const readable = stored ? readableAt(smallkey, stored, settings) : { paths: [], warnings: [] };
-	const warnings = [...(stored ? warningsOf(stored) : []), ...readable.warnings, ...(outcome.warnings ?? [])];
-	const receiptIn = (lang: Lang): Receipt => ({
+	const readable = registration ? readableAt(smallkey, registration, settings) : { paths: [], warnings: [] };
+	const receipt: Receipt = {
 		smallkey,
 		key: smallkey,
-		commit: outcome.commit,
-		changed: outcome.changed,
+		commit: commit.commit,
+		changed: commit.changed,
 		fragments: readable.paths.map((path) => `${basePath}/${path}`),
-		published: store.publishesAtOnce && outcome.branch === undefined && outcome.published !== false,
-		branch: outcome.branch,
-		pull_request: outcome.pullRequest,
+		published: store.publishesAtOnce && commit.branch === undefined && commit.published !== false,
+		branch: commit.branch,
+		pull_request: commit.pullRequest,
 		draft: draft ?? undefined,
-		status: readStatus ? `${basePath}/status/${smallkey}` : inCatalogue,
-		warnings: textsOf(warnings, lang),
-	});
-	const reply = textReply(review && status !== 201 ? 202 : status, receiptIn, headers);
-	return warnings.length > 0 ? reply : { ...reply, bodyIn: undefined };
+		status: status ? `${basePath}/status/${smallkey}` : inCatalogue,
+		warnings: [],
+	};
+	const ownWarnings = registration ? warningsOf(registration) : [];
+	return { receipt, warnings: [...ownWarnings, ...readable.warnings, ...(commit.warnings ?? [])] };
 }
 
 function refuseLimited(which: "address" | "sender", waitSeconds: number): Reply {
@@ -174,7 +197,7 @@ export const tooLarge: Refusal = {
 
 const signaturePattern = /^[A-Za-z0-9_-]{43}$/;
 
-/** Specification, "Verification by the service". */
+/** RCS specification, "Verification by the service". */
 function judgeHead(write: Write, context: Context): Refusal | null {
 	const { sender, timestamp, signature, encoding } = write;
 	if (!/^(?:identity)?$/i.test(encoding))

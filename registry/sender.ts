@@ -1,6 +1,6 @@
 import type { Lang } from "./smallkey.ts";
 
-/** Exclusive (specification, "Limits"). */
+/** Exclusive (RCS specification, "Limits"). */
 export const maxClockSkewMs = 120_000;
 
 /**

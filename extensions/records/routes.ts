@@ -1,7 +1,7 @@
 import pLimit from "p-limit";
 import type { OtherRoute, Question } from "../../api/context.ts";
 import { type Client, Room } from "../../api/limits.ts";
-import { answerTagged, machineHeaders, type Reply, refusalCaching, textReply } from "../../api/reply.ts";
+import { answerTagged, headersOfAnyType, type Reply, refusalCaching, textReply } from "../../api/reply.ts";
 import { eachInSlices } from "../../publish/file-writer.ts";
 import { decodeSegment, type Lang, parseSmallkey } from "../../registry/smallkey.ts";
 import { type Problem, problemAt, textIn } from "../../registry/texts.ts";
@@ -152,7 +152,7 @@ function pageOf(part: string, site: string, api: string): object | undefined {
 
 function jsonReply(value: object, ifNoneMatch: string | null, type = "application/json"): Reply {
 	const body = new TextEncoder().encode(JSON.stringify(value));
-	const headers = { "Content-Type": type, ...machineHeaders, ETag: etagOf(body) };
+	const headers = { "Content-Type": type, ...headersOfAnyType, ETag: etagOf(body) };
 	return answerTagged(headers, ifNoneMatch, () => body);
 }
 
@@ -163,5 +163,5 @@ function problem(status: number, error: Problem, headers: Record<string, string>
 		const text = textIn(lang, error);
 		return { code, description: text, errors: [text] };
 	};
-	return textReply(status, valueIn, { ...machineHeaders, "Cache-Control": refusalCaching, ...headers });
+	return textReply(status, valueIn, { ...headersOfAnyType, "Cache-Control": refusalCaching, ...headers });
 }

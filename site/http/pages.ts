@@ -1,4 +1,4 @@
-import { fragmentHeaders, machineHeaders, type Reply, refusalCaching } from "../../api/reply.ts";
+import { fragmentHeaders, headersOfAnyType, type Reply, refusalCaching } from "../../api/reply.ts";
 import { decodeSegment, type Lang, langs, parseSmallkey } from "../../registry/smallkey.ts";
 import { chunksFolder, type LayerPage, layerPages, manifestPath, recentPath } from "../data/entries.ts";
 import { feedPath, layerFile, pageFolders } from "../static/addresses.ts";
@@ -37,15 +37,15 @@ const immutable = "public, max-age=31536000, immutable";
 export const siteGroups = [
 	// The names of assets and chunks contain a hash of their content.
 	{ paths: ["/assets/*"], headers: { "Cache-Control": immutable, ...nosniff } },
-	{ paths: [`/${chunksFolder}/*`], headers: { ...machineHeaders, "Cache-Control": immutable } },
+	{ paths: [`/${chunksFolder}/*`], headers: { ...headersOfAnyType, "Cache-Control": immutable } },
 	// Clients revalidate the manifest at each use, so that no removed layer is shown.
-	{ paths: [`/${manifestPath}`], headers: { ...machineHeaders, "Cache-Control": "no-cache" } },
+	{ paths: [`/${manifestPath}`], headers: { ...headersOfAnyType, "Cache-Control": "no-cache" } },
 	{
 		paths: [
 			...["/index/health.json", "/changes/*", "/schemas/*.json", "/records/*"],
 			...["/sitemap/*", "/sitemap.xml", "/robots.txt"],
 		],
-		headers: machineHeaders,
+		headers: headersOfAnyType,
 	},
 	{
 		paths: [
@@ -73,7 +73,7 @@ export function pageHeaders(file: string, isSecure: boolean): Record<string, str
 	const typeOfName = file.startsWith("sitemap") ? "application/xml; charset=utf-8" : pageTypes[ending];
 	const type = { "Content-Type": typeOfName ?? "application/octet-stream" };
 	if (ending === "html") return { ...type, ...documentHeaders(isSecure, embedded.test(file)) };
-	const [, headers = machineHeaders] = patterns.find(([pattern]) => pattern.test(`/${file}`)) ?? [];
+	const [, headers = headersOfAnyType] = patterns.find(([pattern]) => pattern.test(`/${file}`)) ?? [];
 	return { ...type, ...headers };
 }
 
