@@ -3,9 +3,6 @@ import { isSenderId, type PublicName, parseTimestamp } from "../registry/sender.
 import { langs } from "../registry/smallkey.ts";
 import { textsOf } from "../registry/texts.ts";
 import { isObject } from "../registry/values.ts";
-import { base64url, hashes, hexOf, joined } from "../store/hashes.ts";
-
-const encoder = new TextEncoder();
 
 export interface Sender {
 	id: string;
@@ -22,66 +19,13 @@ export interface Sender {
 
 export type Senders = ReadonlyMap<string, Sender>;
 
-interface Signed {
-	path: string;
-	sender: string;
-	timestamp: string;
-	body: Uint8Array;
-}
-
-export function messageOf({ path, sender, timestamp, body }: Signed): Uint8Array {
-	return joined(path + sender + timestamp, body);
-}
-
-export function sign(secret: string, signed: Signed): Promise<string> {
-	return signMessage(secret, messageOf(signed));
-}
-
-async function signMessage(secret: string, message: Uint8Array): Promise<string> {
-	return base64url(await hashes.hmacSha256(encoder.encode(secret), message));
-}
-
-/** Never throws. Takes constant time, and compares the encoded texts, since several texts decode alike. */
-export async function verify(secret: string, message: Uint8Array, signature: string): Promise<boolean> {
-	const expected = await signMessage(secret, message);
-	let difference = expected.length ^ signature.length;
-	for (let index = 0; index < expected.length; index += 1)
-		difference |= expected.charCodeAt(index) ^ signature.charCodeAt(index);
-	return difference === 0;
-}
-
-export async function sha256Hex(text: string): Promise<string> {
-	return hexOf(await hashes.sha256(encoder.encode(text)));
-}
-
-/** Hashed if a sender has no secret. */
-const dummySecret = "no sender has this secret";
-
-/**
- * Always tries two secrets, so that the time reveals neither which senders exist nor which ones are rotating
- * their secret.
- */
-export async function isSignedBy(
-	sender: Sender | undefined,
-	signed: Signed,
-	signature: string,
-	now: Date,
-): Promise<boolean> {
-	const message = messageOf(signed);
-	const { secret: previous, until = null } = sender?.previous ?? {};
-	const secrets = [sender?.secret, until === null || now < until ? previous : undefined];
-	const verifyOne = (secret = dummySecret) => verify(secret, message, signature);
-	const matches = await Promise.all(secrets.map(verifyOne));
-	return matches.some((isMatch, at) => isMatch && secrets[at] !== undefined);
-}
-
 /**
  * id → secret, or id → `{"key", "previous_key", "previous_key_until", "smallkeys", "review", "name",
  * "contact"}`, all but `key` optional. @param place `SENDERS` or the file's path, for the errors
  * @throws {Error} that never names a secret
  */
 export function parseSenders(text: string, place: string): Senders {
-	const { value, problems } = parseJson(encoder.encode(text));
+	const { value, problems } = parseJson(new TextEncoder().encode(text));
 	if (problems.length > 0)
 		throw new Error(Array.from(textsOf(problems), (line) => `${place}: ${line}`).join("\n"));
 	if (!isObject(value)) throw new Error(`${place}: must be an object of sender id → secret`);

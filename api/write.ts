@@ -15,7 +15,8 @@ import type { WriteAction } from "./app.ts";
 import type { Context, Refresh } from "./context.ts";
 import { addConditions, parseChange, type RequestedChange } from "./register.ts";
 import { emptyBody, jsonReply, type Reply, refuseWrite, textReply, uncachedHeaders } from "./reply.ts";
-import { isSignedBy, type Sender, sha256Hex } from "./senders.ts";
+import type { Sender } from "./senders.ts";
+import { isSignedBy, sha256Hex } from "./signature.ts";
 
 export type Write = ReturnType<typeof writeHeaders> & {
 	action: WriteAction;

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import pMap from "p-map";
 import { type Environment, type Io, WrongError } from "../api/configuration.ts";
 import { putEdits } from "../api/register.ts";
-import { openStore } from "../api/service/data-dir.ts";
+import { openStore } from "../api/service/open-store.ts";
 import { readConfiguration } from "../api/service/settings.ts";
 import { collectFolder } from "../publish/collect.ts";
 import { judgeChange, type LayerFile, problemLine } from "../registry/judge.ts";

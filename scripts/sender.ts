@@ -1,3 +1,4 @@
+import { parseSpan } from "../api/configuration.ts";
 import type { Sender } from "../api/senders.ts";
 import {
 	addSender,
@@ -8,7 +9,7 @@ import {
 	type SenderFields,
 	sendersPath,
 } from "../api/service/senders-file.ts";
-import { parseSpan, readConfiguration } from "../api/service/settings.ts";
+import { readConfiguration } from "../api/service/settings.ts";
 import { createRun, matching, parser, parseSenderId } from "./terminal/command-line.ts";
 
 const help = `

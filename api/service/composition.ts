@@ -12,14 +12,15 @@ import type { Edit, Log } from "../../store/store.ts";
 import type { Context } from "../context.ts";
 import { serviceLog } from "../node/log.ts";
 import type { Senders } from "../senders.ts";
-import { createDisk, noteStart, refuseEmptyStart, repositoryPath, seed } from "./data-dir.ts";
+import { noteStart, refuseEmptyStart, repositoryPath, seed } from "./data-dir.ts";
+import { Disk } from "./disk.ts";
 import type { Extension, RunningService, ServiceEvent, Started } from "./extensions.ts";
 import { createReadStatus } from "./layer-status.ts";
 import type { Configuration } from "./settings.ts";
 
 export type Service = Awaited<ReturnType<typeof openLocal>>;
 
-export interface Outside {
+export interface ServiceOptions {
 	extensions?: readonly Extension[];
 	/** In one line; null if the senders file is applied. */
 	sendersState?: (() => string | null) | undefined;
@@ -93,50 +94,68 @@ function publishTo(publication: Publication, { all }: StartedParts, log: Log) {
  * Reads come from the rendered files, which follow the branch.
  * @throws {Error} with advice if the layers cannot be read and there are no rendered files
  */
-export async function openLocal(configuration: Configuration, senders: Senders, outside: Outside = {}) {
-	const { now = () => new Date(), log = serviceLog, extensions = [], sendersState = () => null } = outside;
-	const { guard = installHook, seed: firstFiles = seed, storeLimits: limits } = outside;
+export async function openLocal(
+	configuration: Configuration,
+	senders: Senders,
+	options: ServiceOptions = {},
+) {
+	const { now = () => new Date(), log = serviceLog, extensions = [], sendersState = () => null } = options;
+	const { guard = installHook, seed: firstFiles = seed, storeLimits: limits } = options;
 	const { dataDir } = configuration;
 	const repository = repositoryPath(dataDir);
 	await refuseEmptyStart(configuration);
-	const maxCacheBytes = configuration.cacheMegabytes * 1_000_000;
-	const options = { dataDir, repository, retryMs: outside.filesRetryMs, maxCacheBytes, log };
-	const publication = new Publication({ ...options, settings: configuration });
-	const parts = new StartedParts(() => store.state() ?? disk.state() ?? files.state() ?? sendersState());
-	const { observe } = parts;
-	const publish = publishTo(publication, parts, log);
-	const store = await openGitStore(
-		{ ...{ repository, now, publish, log, limits }, guard: (path) => guard(path, log.warn) },
-		() => firstFiles(configuration),
-	);
-	const disk = createDisk(dataDir);
+	const publication = new Publication({
+		dataDir,
+		repository,
+		settings: configuration,
+		maxCacheBytes: configuration.cacheMegabytes * 1_000_000,
+		retryMs: options.filesRetryMs,
+		log,
+	});
 	const { files, cache } = publication;
 	const { layers } = files;
-	const gauges = async () => ({ layers: layers.size, queue: store.waiting, filesBehind: files.behind });
-	const smallkeys = () => layers.keys();
-	const core = { configuration, senders, store, repository, now, log, gauges, smallkeys };
-	const started = [() => store.close(), parts.close, disk.stop];
-	let context: Context;
-	try {
+	const disk = new Disk(dataDir);
+	const parts = new StartedParts(() => store.state() ?? disk.state() ?? files.state() ?? sendersState());
+	const guardRepository = (path: string) => guard(path, log.warn);
+	const publish = publishTo(publication, parts, log);
+	const storeOptions = { repository, now, publish, log, limits, guard: guardRepository };
+	const store = await openGitStore(storeOptions, () => firstFiles(configuration));
+	const core: CoreService = {
+		configuration,
+		senders,
+		store,
+		repository,
+		tip: () => store.tip,
+		out: join(dataDir, "dist"),
+		now,
+		log,
+		smallkeys: () => layers.keys(),
+		gauges: async () => ({ layers: layers.size, queue: store.waiting, filesBehind: files.behind }),
+	};
+	const begun = [() => store.close(), parts.close, () => disk.stop()];
+	const start = async (): Promise<Context> => {
 		const served = await startTask(repository, () => publication.begin(store.branch));
 		if (served !== store.tip) store.branch.goBackTo(served);
 		await noteStart(configuration, { commit: store.tip, layers: layers.size, now: now() }, log);
 		store.start();
 		await disk.start();
-		context = await parts.start(extensions, { ...core, tip: () => store.tip, out: join(dataDir, "dist") });
-	} catch (error) {
-		await closeAll(started);
+		return parts.start(extensions, core);
+	};
+	const context = await start().catch(async (error) => {
+		await closeAll(begun);
 		throw error;
-	}
-	const status = createReadStatus(repository, store, now, parts.all);
+	});
 	return {
-		context: { ...context, status },
+		context: { ...context, status: createReadStatus(repository, store, now, parts.all) },
 		file: cache.file,
-		observe,
-		close: () => closeAll([() => publication.close(), ...started]),
+		observe: parts.observe,
+		close: () => closeAll([() => publication.close(), ...begun]),
 		place: `the branch main of ${repository}`,
 		layers: () => layers.size,
-		...{ store, publication, disk, started: parts.all },
+		store,
+		publication,
+		disk,
+		started: parts.all,
 	};
 }
 

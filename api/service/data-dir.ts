@@ -1,13 +1,10 @@
 import { existsSync } from "node:fs";
-// access and statfs by the module: tests replace them.
-import files, { constants, mkdir, readFile, stat } from "node:fs/promises";
+import { mkdir, readFile, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { collectFolder } from "../../publish/collect.ts";
 import { counted } from "../../registry/untrusted-text.ts";
 import { readTextIfThere, replaceFile } from "../../store/files/files.ts";
-import { openGitStore } from "../../store/git/git-store.ts";
 import { readRef } from "../../store/git/repository.ts";
-import { installHook } from "../../store/hook/install.ts";
 import type { Edit, Log } from "../../store/store.ts";
 import { lockFolder } from "./lock.ts";
 import type { Configuration } from "./settings.ts";
@@ -24,55 +21,12 @@ export async function seed({ isTrial }: Pick<Configuration, "isTrial">): Promise
 	return [{ path: "README.md", text: await readFile(readme, "utf8") }, ...edits];
 }
 
-const commandLog: Log = {
-	info: () => undefined,
-	warn: (text) => console.error(text),
-	error: (error) => console.error(error instanceof Error ? error.message : String(error)),
-};
-
-/** One commit may have a hundred thousand layers. */
-const patientLimits = { silenceMs: 300_000 };
-
-/** A batch of thousands may reach GitHub's hourly limits. */
-const batchLimits = { requestMs: 60_000, waitMs: 60_000, batchMs: 3_600_000 };
-
-export async function openStore(configuration: Configuration) {
-	const { github, dataDir } = configuration;
-	const now = () => new Date();
-	if (github) {
-		// Imported on demand, to save memory.
-		const { githubStore } = await import("../../store/github/github-store.ts");
-		const { fetchFromGithub } = await import("./github.ts");
-		const options = { ...github, now, fetch: fetchFromGithub(configuration), limits: batchLimits };
-		const place = `${github.repository} at GitHub`;
-		return { store: githubStore(options), place, close: async () => undefined };
-	}
-	const lock = await openDataDir(configuration, { maxWaitMs: 0 });
-	const repository = repositoryPath(dataDir);
-	const publish = async () => [];
-	const guard = (path: string) => installHook(path, commandLog.warn);
-	const options = { repository, now, publish, log: commandLog, guard, limits: patientLimits };
-	try {
-		const store = await openGitStore(options, () => seed(configuration));
-		store.start();
-		return {
-			store,
-			place: `the branch main of ${repository}`,
-			close: async () => {
-				await store.close();
-				await lock.release();
-			},
-		};
-	} catch (error) {
-		await lock.release();
-		throw error;
-	}
-}
-
+/** @throws {Error} if this user may not write there, or should not */
 export async function makeDataDir(folder: string): Promise<void> {
 	await mkdir(folder, { recursive: true }).catch((cause) => {
 		throw new Error(`DATA_DIR: must be a folder that this user may write, and ${folder} is not`, { cause });
 	});
+	await refuseForeignRoot(folder);
 }
 
 /** Makes the folder, or refuses it, and takes its lock. */
@@ -82,7 +36,6 @@ export async function openDataDir(
 ): ReturnType<typeof lockFolder> {
 	const { dataDir, github } = configuration;
 	await makeDataDir(dataDir);
-	await refuseForeignRoot(dataDir);
 	// Before the lock's file: a restore needs an empty folder.
 	if (!github) await refuseEmptyStart(configuration);
 	return lockFolder(dataDir, lockOptions);
@@ -100,42 +53,6 @@ export async function refuseForeignRoot(folder: string, uid = process.getuid?.()
 
 export function repositoryPath(dataDir: string): string {
 	return join(dataDir, "repository.git");
-}
-
-/** A checkpoint, its files and a repack still fit. */
-const minFreeBytes = 64 << 20;
-const mebibyte = 1 << 20;
-const checkEveryMs = 10_000;
-
-/** `/readyz` reads only the last result, so that a hanging disk does not block it. */
-export function createDisk(folder: string) {
-	let problem: string | null = null;
-	let timer: NodeJS.Timeout | undefined;
-
-	async function findProblem(): Promise<string | null> {
-		let what = "written";
-		try {
-			await files.access(folder, constants.W_OK);
-			what = "checked";
-			const { bavail, bsize } = await files.statfs(folder);
-			const free = bavail * bsize;
-			const room = `only ${Math.floor(free / mebibyte)} MB are left on the disk of DATA_DIR`;
-			return free < minFreeBytes ? `${room}, and ${minFreeBytes / mebibyte} MB should be` : null;
-		} catch (error) {
-			return `DATA_DIR cannot be ${what}: ${(error as NodeJS.ErrnoException).code ?? "the disk fails"}`;
-		}
-	}
-
-	async function check(): Promise<void> {
-		problem = await findProblem();
-	}
-
-	async function start(): Promise<void> {
-		timer = setInterval(check, checkEveryMs).unref();
-		await check();
-	}
-
-	return { check, start, state: () => problem, stop: () => clearInterval(timer) };
 }
 
 type Places = Pick<Configuration, "dataDir" | "lastStart">;

@@ -2,13 +2,13 @@ import { readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { readFragmentFile } from "../../publish/place-file.ts";
 import { fragmentFolders } from "../../publish/rendered.ts";
+import type { TargetName } from "../../registry/targets/facts.ts";
 import { ifThereSync } from "../../store/files/files.ts";
 import { githubStore } from "../../store/github/github-store.ts";
 import { type Store, StoreBusy } from "../../store/store.ts";
-import type { Context } from "../context.ts";
 import { serviceLog } from "../node/log.ts";
 import type { Senders } from "../senders.ts";
-import { type Outside, StartedParts } from "./composition.ts";
+import { type ServiceOptions, StartedParts } from "./composition.ts";
 import { fetchFromGithub } from "./github.ts";
 import type { Configuration } from "./settings.ts";
 
@@ -16,41 +16,42 @@ import type { Configuration } from "./settings.ts";
 export async function openGithubService(
 	configuration: Configuration,
 	senders: Senders,
-	{ extensions = [], sendersState = () => null }: Pick<Outside, "extensions" | "sendersState"> = {},
+	{ extensions = [], sendersState = () => null }: Pick<ServiceOptions, "extensions" | "sendersState"> = {},
 ) {
-	const { github } = configuration;
+	const { github, targets } = configuration;
 	if (!github) throw new Error("GITHUB_REPOSITORY: must be set");
 	const now = () => new Date();
-	const log = serviceLog;
 	const out = resolve("dist");
 	const fetch = fetchFromGithub(configuration);
-	const watched = watchStore(githubStore({ ...github, fetch, now }), () => performance.now());
-	const parts = new StartedParts(() => watched.state() ?? sendersState());
-	const { observe, close } = parts;
-	const { store } = watched;
-	const layers = () => {
-		const folders = fragmentFolders(configuration.targets).map((folder) => join(out, folder));
-		const names = folders.map((folder) => ifThereSync(folder, () => readdirSync(folder)) ?? []);
-		return Math.max(...names.map((names) => names.filter((name) => !name.includes(".")).length));
-	};
+	const { store, state } = watchStore(githubStore({ ...github, fetch, now }), () => performance.now());
+	const parts = new StartedParts(() => state() ?? sendersState());
+	const layers = () => countLayers(out, targets);
 	// The queue is known only to GitHub, and the published commits only to the hosting.
 	const gauges = async () => ({ layers: layers() });
-	const here = { repository: null, tip: () => null, smallkeys: () => [], out };
-	let context: Context;
-	try {
-		context = await parts.start(extensions, { configuration, senders, store, now, log, gauges, ...here });
-	} catch (error) {
-		await close();
+	const noRepository = { repository: null, tip: () => null, smallkeys: () => [] };
+	const core = { configuration, senders, store, out, now, log: serviceLog, gauges, ...noRepository };
+	const context = await parts.start(extensions, core).catch(async (error) => {
+		await parts.close();
 		throw error;
-	}
+	});
 	return {
 		context,
 		file: (folder: string, smallkey: string) => readFragmentFile(join(out, folder, smallkey)),
 		place: `${github.repository} at GitHub; reads come from ${out}, which npx fragment-publisher build writes`,
 		layers,
-		observe,
-		close,
+		observe: parts.observe,
+		close: parts.close,
 	};
+}
+
+/** The most fragments in one folder: each target leaves out other layers. */
+function countLayers(out: string, targets: readonly TargetName[]): number {
+	const counts = fragmentFolders(targets).map((folder) => {
+		const path = join(out, folder);
+		const names = ifThereSync(path, () => readdirSync(path)) ?? [];
+		return names.filter((name) => !name.includes(".")).length;
+	});
+	return Math.max(...counts);
 }
 
 const failureMs = 60_000;

@@ -6,7 +6,7 @@ import { readTextIfThere, replaceFile } from "../../store/files/files.ts";
 import type { Log } from "../../store/store.ts";
 import { type Environment, WrongError } from "../configuration.ts";
 import { parseSenders, type Sender, senderNamesOf } from "../senders.ts";
-import { makeDataDir, refuseForeignRoot } from "./data-dir.ts";
+import { makeDataDir } from "./data-dir.ts";
 import { lockFolder } from "./lock.ts";
 
 type SenderEntry = string | Record<string, unknown>;
@@ -52,7 +52,6 @@ export async function changeSenders(
 ): Promise<void> {
 	const path = sendersPath(dataDir);
 	await makeDataDir(dataDir);
-	await refuseForeignRoot(dataDir);
 	const lock = await lockFolder(dataDir, { name: "senders.lock", activity: "changes the senders" });
 	try {
 		const before = (await readTextIfThere(path)) ?? "{}";

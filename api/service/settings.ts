@@ -4,8 +4,6 @@ import { ifThereSync } from "../../store/files/files.ts";
 import { type Environment, readGitHub, readServing, Variables } from "../configuration.ts";
 import { parseTrustedProxies, type TrustedProxies } from "../node/address.ts";
 
-export { parseSpan } from "../configuration.ts";
-
 export type Configuration = ReturnType<typeof readCore>;
 
 export type NetworkSettings = Configuration["network"];

@@ -1,9 +1,9 @@
 import type { Command } from "@commander-js/extra-typings";
 import type { Environment, Io } from "../../api/configuration.ts";
-import { sign } from "../../api/senders.ts";
 import { askService, errorsOf } from "../../api/service/net/ask.ts";
 import { findSenders, sendersPath } from "../../api/service/senders-file.ts";
 import { readConfiguration } from "../../api/service/settings.ts";
+import { sign } from "../../api/signature.ts";
 import { plain } from "../../registry/untrusted-text.ts";
 import { tryJson } from "../../registry/values.ts";
 import { exitCodes, parser, parseUrl } from "../terminal/command-line.ts";

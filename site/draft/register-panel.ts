@@ -1,5 +1,5 @@
 import { html, type TemplateResult } from "lit-html";
-import { sign } from "../../api/senders.ts";
+import { sign } from "../../api/signature.ts";
 import type { Draft } from "../../registry/draft.ts";
 import { layerPath } from "../../registry/smallkey.ts";
 import {

@@ -1,5 +1,6 @@
 import * as assert from "uvu/assert";
-import { isSignedBy, messageOf, parseSenders, sha256Hex, sign, verify } from "../../api/senders.ts";
+import { parseSenders } from "../../api/senders.ts";
+import { isSignedBy, messageOf, sha256Hex, sign, verify } from "../../api/signature.ts";
 import { base64url, blobId, hashes, hexOf, webHashes } from "../../store/hashes.ts";
 import { manual } from "../helpers/handlers.ts";
 import { test } from "../helpers/suite.ts";

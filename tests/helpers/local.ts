@@ -2,7 +2,7 @@ import files, { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Context } from "../../api/context.ts";
 import { parseSenders } from "../../api/senders.ts";
-import { type Outside, openLocal } from "../../api/service/composition.ts";
+import { openLocal, type ServiceOptions } from "../../api/service/composition.ts";
 import { readConfiguration } from "../../api/service/settings.ts";
 import { extensions } from "../../extensions/index.ts";
 import type { Publication } from "../../publish/publication.ts";
@@ -27,7 +27,7 @@ export async function copyLayers(folder: string): Promise<void> {
 }
 
 /** No hook: what is pushed comes in as what is fetched or copied into the repository does, whatever is in it. */
-export const unguarded: Outside["guard"] = async () => false;
+export const unguarded: ServiceOptions["guard"] = async () => false;
 
 /**
  * What the first repository of this process has for settings, and the others have when they are made: the service
@@ -44,7 +44,7 @@ export interface LocalParts {
 	files?: Record<string, string>;
 	filesRetryMs?: number;
 	storeLimits?: Partial<StoreLimits>;
-	guard?: Outside["guard"];
+	guard?: ServiceOptions["guard"];
 	variables?: Record<string, string>;
 }
 
@@ -52,7 +52,7 @@ export class Local extends Requests {
 	readonly reported: unknown[] = [];
 	readonly warnings: string[] = [];
 	variables: Record<string, string>;
-	guard: Outside["guard"];
+	guard: ServiceOptions["guard"];
 	sendersProblem: string | null = null;
 	readonly log: object[] = [];
 	readonly #remove: () => Promise<void>;

@@ -1,4 +1,4 @@
-import { sign } from "../../api/senders.ts";
+import { sign } from "../../api/signature.ts";
 
 interface Signer {
 	sender?: string | undefined;

@@ -1,5 +1,5 @@
 import * as assert from "uvu/assert";
-import { sign } from "../../api/senders.ts";
+import { sign } from "../../api/signature.ts";
 import { checkResult } from "../../extensions/harvest/health.ts";
 import { causeOf } from "../../registry/health.ts";
 import { Peer } from "../extensions/harvest/peer.ts";

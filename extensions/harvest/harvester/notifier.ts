@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pLimit from "p-limit";
-import { sign } from "../../../api/senders.ts";
 import { createFetch } from "../../../api/service/net/fetch.ts";
+import { sign } from "../../../api/signature.ts";
 import type { Sickness } from "../../../registry/health.ts";
 import type { WaitingRepair } from "../../../registry/schemas/answers.ts";
 

@@ -1,6 +1,7 @@
 // npx fragment-publisher audit: who changed the layers of a repository, from git alone
 
-import { parseSpan, readConfiguration, withoutStore } from "../../../api/service/settings.ts";
+import { parseSpan } from "../../../api/configuration.ts";
+import { readConfiguration, withoutStore } from "../../../api/service/settings.ts";
 import { parseSmallkey, smallkeyRule } from "../../../registry/smallkey.ts";
 import { counted, plain } from "../../../registry/untrusted-text.ts";
 import { createRun, exitCodes, parseSenderId } from "../../../scripts/terminal/command-line.ts";

@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { join } from "node:path";
 import { text as textOf } from "node:stream/consumers";
 import * as assert from "uvu/assert";
-import { sign } from "../../../api/senders.ts";
+import { sign } from "../../../api/signature.ts";
 import { canonicalText } from "../../../registry/registration.ts";
 import { indexVersion } from "../../../site/data/entries.ts";
 import { blobId } from "../../../store/hashes.ts";

@@ -1,5 +1,5 @@
 import * as assert from "uvu/assert";
-import { messageOf, verify } from "../../../../api/senders.ts";
+import { messageOf, verify } from "../../../../api/signature.ts";
 import { createHealthGroups } from "../../../../extensions/harvest/harvester/health-checks.ts";
 import { createNotifier, type Notice } from "../../../../extensions/harvest/harvester/notifier.ts";
 import { checkResult, weekOf } from "../../../../extensions/harvest/health.ts";
