@@ -69,7 +69,7 @@ export function memoryStore(files: Readonly<Record<string, string>> = {}) {
 			used,
 		);
 		const answer = (commit: Commit | Refusal) => {
-			for (const use of usesOf(meta, isRefusal(commit) ? commit.status : commit.commit)) used.note(use);
+			for (const use of usesOf(meta, commit)) used.note(use);
 			return commit;
 		};
 		if (isRefusal(outcome)) return answer(outcome);

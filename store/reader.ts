@@ -12,9 +12,24 @@ export interface FileEntry {
 /** Name → file. */
 export type Folder = ReadonlyMap<string, FileEntry>;
 
+/** The files of one commit. */
 export interface CommitFiles {
-	folder(folder: string): Promise<Folder>;
+	/** @param name below `layers/` @returns an empty one if it does not exist */
+	folder(name: string): Promise<Folder>;
 	text(id: string, path: string): Promise<string>;
+}
+
+/** Reads each key once; after a failure, again at the next call. */
+export function memoize<T>(read: (key: string) => Promise<T>): (key: string) => Promise<T> {
+	const values = new Map<string, Promise<T>>();
+	return (key) => {
+		const earlier = values.get(key);
+		if (earlier) return earlier;
+		const value = read(key);
+		values.set(key, value);
+		value.catch(() => values.delete(key));
+		return value;
+	};
 }
 
 /** Folder → name in lower case → names: a batch may change thousands of layers in one folder. */
@@ -26,42 +41,34 @@ function namesLike(folder: Folder, name: string): string[] {
 	return names.get(name.toLowerCase()) ?? [];
 }
 
+/** Reads the layers of a commit, with the edits that `overlay` puts on top of it. */
 export function readerOf(files: CommitFiles) {
 	/** Path in lower case → path → text. */
-	const changed = new Map<string, Map<string, string | null>>();
+	const edited = new Map<string, Map<string, string | null>>();
 
 	function overlay(edits: readonly Edit[]): void {
 		for (const { path, text } of edits) {
 			const lower = path.toLowerCase();
-			changed.set(lower, (changed.get(lower) ?? new Map<string, string | null>()).set(path, text));
+			edited.set(lower, (edited.get(lower) ?? new Map<string, string | null>()).set(path, text));
 		}
-	}
-
-	function partsBy(partOf: (path: string) => Promise<string | null>) {
-		return async (smallkey: string): Promise<Layer | null> => {
-			const paths = [layerPath(smallkey), descriptionPath(smallkey)];
-			const [registration = null, description = null] = await Promise.all(paths.map(partOf));
-			return registration === null ? null : { registration, description };
-		};
 	}
 
 	async function spellings(smallkey: string): Promise<string[]> {
 		const path = layerPath(smallkey);
-		const [folder, name] = splitPath(path);
-		const paths = new Set(
-			namesLike(await files.folder(folder), name).map((each) => `layers/${folder}/${each}`),
-		);
-		for (const [other, text] of changed.get(path.toLowerCase()) ?? [])
+		const { folder, name } = splitPath(path);
+		const names = namesLike(await files.folder(folder), name);
+		const paths = new Set(names.map((each) => `layers/${folder}/${each}`));
+		for (const [other, text] of edited.get(path.toLowerCase()) ?? [])
 			text === null ? paths.delete(other) : paths.add(other);
 		// No other character has the lower case of a letter of smallkeys, but for the Kelvin sign.
 		return [...paths]
-			.flatMap((each) => parseSmallkey(splitPath(each)[1].slice(0, -".json".length)) ?? [])
+			.flatMap((each) => parseSmallkey(splitPath(each).name.slice(0, -".json".length)) ?? [])
 			.sort();
 	}
 
 	async function find(path: string): Promise<string | FileEntry | null> {
-		const [folder, name] = splitPath(path);
-		const text = changed.get(path.toLowerCase())?.get(path);
+		const { folder, name } = splitPath(path);
+		const text = edited.get(path.toLowerCase())?.get(path);
 		return text === undefined ? ((await files.folder(folder)).get(name) ?? null) : text;
 	}
 
@@ -77,7 +84,22 @@ export function readerOf(files: CommitFiles) {
 		return file && isPlain(file) ? file.id : null;
 	}
 
-	return { overlay, read: partsBy(textOf), ids: partsBy(idOf), spellings, find };
+	return {
+		overlay,
+		find,
+		spellings,
+		read: (smallkey: string) => layerOf(smallkey, textOf),
+		ids: (smallkey: string) => layerOf(smallkey, idOf),
+	};
+}
+
+async function layerOf(
+	smallkey: string,
+	partAt: (path: string) => Promise<string | null>,
+): Promise<Layer | null> {
+	const parts = [partAt(layerPath(smallkey)), partAt(descriptionPath(smallkey))] as const;
+	const [registration, description] = await Promise.all(parts);
+	return registration === null ? null : { registration, description };
 }
 
 /** The kind of file that a mode of git means. Only plain files can be layers. */
@@ -90,7 +112,7 @@ function isPlain({ mode }: FileEntry): boolean {
 	return kindOfMode(mode) === "file";
 }
 
-function splitPath(path: string): [folder: string, name: string] {
+function splitPath(path: string): { folder: string; name: string } {
 	const [, folder = "", name = path] = /^layers\/([^/]+)\/([^/]+)$/.exec(path) ?? [];
-	return [folder, name];
+	return { folder, name };
 }

@@ -1,7 +1,9 @@
 import { maxClockSkewMs } from "../registry/sender.ts";
-import type { Meta, UsedRequest } from "./store.ts";
+import { type Commit, isRefusal, type Meta, type Refusal, type UsedRequest } from "./store.ts";
 
-export function usesOf({ request, method = "-", time }: Meta, outcome: string | number): UsedRequest[] {
+/** What to remember of a change: nothing if it is not signed. */
+export function usesOf({ request, method = "-", time }: Meta, answer: Commit | Refusal): UsedRequest[] {
+	const outcome = isRefusal(answer) ? answer.status : answer.commit;
 	return request === null ? [] : [{ request, method, time, outcome }];
 }
 

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { authorizeWith, connect, type Github } from "../../store/github/client.ts";
+import { connect, type Github } from "../../store/github/client.ts";
+import { authorizeWith } from "../../store/github/credentials.ts";
 import { createFetch } from "./net/fetch.ts";
 import type { Configuration } from "./settings.ts";
 

@@ -1,6 +1,7 @@
 import pLimit from "p-limit";
 import { serviceAuthor } from "../authorship.ts";
 import { servedBranch } from "../branches.ts";
+import { type Sync, syncPath, syncWithin } from "../files/sync.ts";
 import {
 	type Commit,
 	type Decide,
@@ -10,27 +11,22 @@ import {
 	StoreBusy,
 	type UsedRequest,
 } from "../store.ts";
-import { findLastCommit, openBranch, type Publish, readHead } from "./branch.ts";
-import { openCatFile } from "./commands/cat-file.ts";
+import { defaultLimits, type StoreBase, type StoreLimits } from "./base.ts";
+import { Branch, type Publish, readHead } from "./branch.ts";
+import { CatFile } from "./commands/cat-file.ts";
+import { findLastCommit } from "./commands/commits.ts";
 import { type PendingChange, type StoreContext, writeChanges } from "./groups.ts";
-import { createHealth } from "./health.ts";
-import { createMaintenance, type Guard, openRepository, startTask } from "./repository.ts";
-import { openRequestLog } from "./request-log.ts";
-import {
-	defaultLimits,
-	type Import,
-	openImport,
-	type StoreBase,
-	type StoreLimits,
-	syncPath,
-	syncWithin,
-} from "./writer.ts";
+import { WriteHealth } from "./health.ts";
+import { Maintenance } from "./maintenance.ts";
+import { type Guard, openRepository, startTask } from "./repository.ts";
+import { RequestLog } from "./request-log.ts";
+import { GroupWriter } from "./writer.ts";
 
 export interface GitStoreOptions extends Pick<StoreBase, "repository" | "log"> {
 	now: () => Date;
 	/** Gets pushed commits, too, in the order of the branch, and after a failure the same range again. */
 	publish: Publish;
-	sync?: StoreBase["sync"];
+	sync?: Sync;
 	limits?: Partial<StoreLimits> | undefined;
 	guard?: Guard | undefined;
 }
@@ -46,40 +42,43 @@ export async function openGitStore(options: GitStoreOptions, seed: () => Promise
 	const { repository, log, guard } = options;
 	const limits = { ...defaultLimits, ...options.limits };
 	const now = () => options.now().getTime();
-	const base: StoreBase = {
-		repository,
-		log,
-		now,
-		sync: syncWithin(limits.silenceMs, options.sync ?? syncPath),
-		limits,
-	};
+	const sync = syncWithin(limits.silenceMs, options.sync ?? syncPath);
+	const base: StoreBase = { repository, log, now, sync, limits };
 	await startTask(repository, () => openRepository(base, guard));
-	const catFile = openCatFile(repository, limits.silenceMs);
+	const catFile = new CatFile(repository, limits.silenceMs);
 	try {
 		const head = await startTask(repository, () => readHead(repository, catFile));
-		const writer = openImport(base);
+		const writer = new GroupWriter(base);
 		const tip = head ?? (await commitSeed(writer, now(), await seed()));
-		const requests = await openRequestLog(base);
-		const branch = openBranch(base, catFile, tip, options.publish);
-		const health = createHealth(repository, log, limits.failureMs);
-		const context = { ...base, ...writer, catFile, branch, requests, health };
-		return new GitStore(context, createMaintenance(base, catFile.renew));
+		const requests = await RequestLog.open(base);
+		const branch = new Branch(base, catFile, tip, options.publish);
+		const health = new WriteHealth(base);
+		return new GitStore({ ...base, writer, catFile, branch, requests, health });
 	} catch (error) {
 		await catFile.close();
 		throw error;
 	}
 }
 
-async function commitSeed({ importGroup, persist }: Import, time: number, edits: Edit[]): Promise<string> {
-	const subject = `seed ${edits.length} files`;
-	const meta = { smallkey: null, author: serviceAuthor, subject, trailers: [], request: null, review: false };
-	const [id = ""] = await importGroup(servedBranch, null, [{ edits, meta: { ...meta, time } }]);
-	await persist();
+async function commitSeed(writer: GroupWriter, time: number, edits: Edit[]): Promise<string> {
+	const meta: Meta = {
+		smallkey: null,
+		author: serviceAuthor,
+		time,
+		subject: `seed ${edits.length} files`,
+		trailers: [],
+		request: null,
+		review: false,
+	};
+	const [id = ""] = await writer.write(servedBranch, null, [{ edits, meta }]);
+	await writer.persist();
 	return id;
 }
 
 export class GitStore {
 	readonly publishesAtOnce = true;
+	readonly branch: Branch;
+	readonly #maintenance: Maintenance;
 	readonly #waiting: PendingChange[] = [];
 	readonly #open = new Set<Promise<unknown>>();
 	readonly #inOrder = pLimit(1);
@@ -88,13 +87,9 @@ export class GitStore {
 	#changedMs = Number.NEGATIVE_INFINITY;
 	#isClosed = false;
 
-	constructor(
-		readonly context: StoreContext,
-		readonly maintenance: ReturnType<typeof createMaintenance>,
-	) {}
-
-	get branch() {
-		return this.context.branch;
+	constructor(readonly context: StoreContext) {
+		this.branch = context.branch;
+		this.#maintenance = new Maintenance(context, context.catFile);
 	}
 
 	get tip() {
@@ -110,7 +105,7 @@ export class GitStore {
 	}
 
 	/** Why changes cannot be made, or commits are not served, in a few words. */
-	readonly state = () => this.context.health.reason() ?? this.branch.behind;
+	readonly state = () => this.context.health.reason ?? this.branch.behind;
 	readonly lastCommit = (smallkey: string) => findLastCommit(this.context.repository, smallkey, this.tip);
 	readonly read = (smallkey: string) => this.#served.read(smallkey);
 	readonly ids = (smallkey: string) => this.#served.ids(smallkey);
@@ -146,7 +141,7 @@ export class GitStore {
 		this.#isClosed = true;
 		clearInterval(this.#timer);
 		await this.#inOrder(() => Promise.allSettled(this.#open));
-		await this.maintenance.close();
+		await this.#maintenance.close();
 		await this.context.catFile.close();
 		await this.context.requests.close();
 	}
@@ -156,7 +151,7 @@ export class GitStore {
 		this.#isPolling = false;
 		try {
 			await this.branch.follow();
-			await this.maintenance.startIfDue(performance.now() - this.#changedMs > limits.restMs);
+			await this.#maintenance.startIfDue(performance.now() - this.#changedMs > limits.restMs);
 		} catch (error) {
 			health.failed(error);
 			void catFile.renew();

@@ -14,21 +14,24 @@ import {
 	StoreBusy,
 } from "../store.ts";
 import { usesOf } from "../used-requests.ts";
-import { type Branch, changesOf, findLastCommit } from "./branch.ts";
+import type { StoreBase } from "./base.ts";
+import { type Branch, changesOf } from "./branch.ts";
 import type { CatFile } from "./commands/cat-file.ts";
-import { isDescendant } from "./commands/commits.ts";
+import { findLastCommit, isDescendant } from "./commands/commits.ts";
 import { GitFailure } from "./commands/run.ts";
+import type { CommitReader } from "./commit-reader.ts";
 import type { WriteHealth } from "./health.ts";
 import type { RequestLog } from "./request-log.ts";
 import { senderOf, waitingSpellings } from "./review-branches.ts";
-import { BranchHeld, type Import, type StoreBase } from "./writer.ts";
+import { BranchHeld, type GroupWriter } from "./writer.ts";
 
 /** How often a group is judged that another process has overtaken. */
 const maxAttempts = 20;
 
 const look = pLimit(4);
 
-export interface StoreContext extends StoreBase, Import {
+export interface StoreContext extends StoreBase {
+	writer: GroupWriter;
 	catFile: CatFile;
 	branch: Branch;
 	requests: RequestLog;
@@ -42,10 +45,23 @@ export interface PendingChange {
 	reject: (error: unknown) => void;
 }
 
-interface JudgedChange extends Omit<PendingChange, "decide"> {
+interface JudgedChange extends PendingChange {
 	/** Empty for a refusal. */
 	edits: Edit[];
 	refusal: Refusal | null;
+	/** Null before it is made, and for a change without edits. */
+	commit: string | null;
+}
+
+/** Where the commits of a group go. */
+interface Place {
+	branch: string;
+	/** The commit that they follow. */
+	base: string;
+	/** Of that commit, with the edits that are judged already. */
+	reader: CommitReader;
+	/** Null for the served branch. */
+	waiting: Waiting | null;
 }
 
 /** Resolves or rejects each of them. */
@@ -81,8 +97,8 @@ async function writeGroup(context: StoreContext, group: readonly PendingChange[]
 			return await tryGroup(context, group, meta);
 		} catch (error) {
 			if (!(error instanceof BranchHeld)) throw error;
-			const name = meta.review ? reviewBranch(meta) : servedBranch;
-			const reason = `others keep changing or holding the branch ${name}: ${error.message}`;
+			const branch = meta.review ? reviewBranch(meta) : servedBranch;
+			const reason = `others keep changing or holding the branch ${branch}: ${error.message}`;
 			if (attempts === maxAttempts) throw new StoreBusy("branch-moved", 2, reason);
 		}
 	}
@@ -90,88 +106,110 @@ async function writeGroup(context: StoreContext, group: readonly PendingChange[]
 
 /** If this fails although the group is on the branch, a repeated request is found there. */
 async function tryGroup(context: StoreContext, group: readonly PendingChange[], meta: Meta): Promise<void> {
-	const { repository, log, branch, requests, health, importGroup, persist } = context;
+	const { branch, requests, health, writer } = context;
 	await branch.follow();
 	// The commits of a group that failed may be on the branch.
-	if (await persist()) await requests.readCommitted();
-	const target = await targetOf(context, meta);
-	const { name, base, reader } = target;
-	const judged = await judgeGroup(context, group, target);
+	if (await writer.persist()) await requests.readCommitted();
+	const place = await findPlace(context, meta);
+	const judged = await judgeGroup(context, group, place);
 	const changed = judged.filter(({ edits }) => edits.length > 0);
-	const ids = changed.length > 0 ? await importGroup(name, base, changed) : [];
-	const commits = new Map(changed.map((change, index) => [change, ids[index] as string]));
-	const tip = ids.at(-1) ?? base;
-	let warnings: Problem[] = [];
-	for (const [{ meta }, commit] of commits) for (const use of usesOf(meta, commit)) requests.used.note(use);
-	if (tip !== base) {
-		const persisted = persist();
-		persisted.catch(() => undefined);
-		const changes = changesOf(changed.flatMap(({ edits }) => edits));
-		const range = { from: base, to: tip, changes, at: reader, isPushed: false };
-		if (!meta.review) warnings = await branch.publish(range);
-		await persisted;
-	}
-	const unchanged = judged.filter((change) => !commits.has(change));
-	await requests.keep(unchanged.flatMap(({ meta, refusal }) => usesOf(meta, refusal?.status ?? tip)));
-	if (tip !== base && health.cause) health.recovered();
-	const outcomeOf = async (change: JudgedChange): Promise<Commit | Refusal> => {
-		const { refusal, meta } = change;
-		const commit = commits.get(change);
-		if (refusal) return refusal;
-		if (commit !== undefined && meta.review) return { commit, changed: true, branch: name };
-		if (commit !== undefined) return { commit, changed: true, warnings, published: warnings.length === 0 };
-		const { smallkey } = meta;
-		const served = branch.commit;
-		// The same change waits there for review.
-		if (meta.review && base !== served && (await isProposed(smallkey, reader, branch.readerAt(served))))
-			return { commit: tip, changed: false, branch: name };
-		const at = meta.review ? served : tip;
-		const last = smallkey === null ? null : look(() => findLastCommit(repository, smallkey, at));
-		return { commit: (await last?.catch(log.error)) ?? at, changed: false };
-	};
+	const warnings = changed.length > 0 ? await makeCommits(context, place, changed) : [];
+	const tip = changed.at(-1)?.commit ?? place.base;
+	const unchanged = judged.filter(({ commit }) => commit === null);
+	const uses = unchanged.flatMap(({ meta, refusal }) =>
+		usesOf(meta, refusal ?? { commit: tip, changed: false }),
+	);
+	await requests.keep(uses);
+	if (changed.length > 0) health.succeeded();
 	for (const change of judged)
-		void outcomeOf(change)
+		void outcomeOf(context, place, change, tip, warnings)
 			.then(change.resolve)
-			.catch((error) => rejectAlone(health, change, error));
+			.catch((error) => rejectAlone(context, change, error));
 }
 
-function rejectAlone(health: WriteHealth, { reject }: Pick<PendingChange, "reject">, error: unknown): void {
+/** Sets the commit of each change. @returns warnings for their receipts */
+async function makeCommits(
+	{ branch, requests, writer }: StoreContext,
+	place: Place,
+	changed: readonly JudgedChange[],
+): Promise<Problem[]> {
+	const { base, reader, waiting } = place;
+	const ids = await writer.write(place.branch, base, changed);
+	for (const [index, change] of changed.entries()) {
+		const commit = ids[index] as string;
+		change.commit = commit;
+		for (const use of usesOf(change.meta, { commit, changed: true })) requests.used.note(use);
+	}
+	const persisted = writer.persist();
+	persisted.catch(() => undefined);
+	const changes = changesOf(changed.flatMap(({ edits }) => edits));
+	const range = { from: base, to: ids.at(-1) as string, changes, at: reader, isPushed: false };
+	const warnings = waiting ? [] : await branch.publish(range);
+	await persisted;
+	return warnings;
+}
+
+async function outcomeOf(
+	{ repository, branch, log }: StoreContext,
+	place: Place,
+	{ meta, refusal, commit }: JudgedChange,
+	tip: string,
+	warnings: Problem[],
+): Promise<Commit | Refusal> {
+	if (refusal) return refusal;
+	if (commit !== null && meta.review) return { commit, changed: true, branch: place.branch };
+	if (commit !== null) return { commit, changed: true, warnings, published: warnings.length === 0 };
+	const { smallkey } = meta;
+	const served = branch.commit;
+	// The same change waits there for review.
+	if (
+		meta.review &&
+		place.base !== served &&
+		(await isProposed(smallkey, place.reader, branch.readerAt(served)))
+	)
+		return { commit: tip, changed: false, branch: place.branch };
+	const at = meta.review ? served : tip;
+	const last = smallkey === null ? null : look(() => findLastCommit(repository, smallkey, at));
+	return { commit: (await last?.catch(log.error)) ?? at, changed: false };
+}
+
+function rejectAlone({ health }: StoreContext, { reject }: PendingChange, error: unknown): void {
 	reject(error instanceof GitFailure ? health.failed(error) : error);
 }
 
-async function targetOf({ repository, catFile, branch }: StoreContext, meta: Meta) {
-	const at = (name: string, base: string, waiting: Waiting | null = null) => {
-		return { name, base, reader: branch.readerAt(base), waiting };
-	};
+async function findPlace({ repository, catFile, branch }: StoreContext, meta: Meta): Promise<Place> {
 	const served = branch.commit;
-	if (!meta.review) return at(servedBranch, served);
+	if (!meta.review)
+		return { branch: servedBranch, base: served, reader: branch.readerAt(served), waiting: null };
 	const name = reviewBranch(meta);
 	const review = (await catFile.read(`refs/heads/${name}`))?.id ?? null;
 	const isOpen = review !== null && !(await isDescendant(repository, review, served));
 	const sender = isOpen ? await senderOf(repository, served, review) : null;
 	const holder = sender === meta.author ? null : sender;
+	const base = isOpen && holder === null ? review : served;
 	const spellings = (smallkey: string) => waitingSpellings(branch, repository, smallkey);
-	return at(name, isOpen && holder === null ? review : served, { holder, spellings });
+	return { branch: name, base, reader: branch.readerAt(base), waiting: { holder, spellings } };
 }
 
 /** Judges each change on the state after the ones before it. @param group no two of them have the same signed request */
 async function judgeGroup(
-	{ requests, health }: StoreContext,
+	context: StoreContext,
 	group: readonly PendingChange[],
-	{ reader, waiting }: Awaited<ReturnType<typeof targetOf>>,
-) {
+	{ reader, waiting }: Place,
+): Promise<JudgedChange[]> {
 	const judged: JudgedChange[] = [];
 	// The folders of all changes are read in advance, while the first ones are judged.
 	for (const { meta } of group)
 		if (meta.smallkey !== null) reader.folder(folderOf(meta.smallkey)).catch(() => undefined);
 	for (const change of group) {
 		try {
-			const outcome = await decideChange(change, reader, waiting, requests.used);
-			const [edits, refusal] = isRefusal(outcome) ? [[], outcome] : [outcome, null];
-			judged.push({ ...change, edits, refusal });
+			const outcome = await decideChange(change, reader, waiting, context.requests.used);
+			const refusal = isRefusal(outcome) ? outcome : null;
+			const edits = isRefusal(outcome) ? [] : outcome;
+			judged.push({ ...change, edits, refusal, commit: null });
 			reader.overlay(edits);
 		} catch (error) {
-			rejectAlone(health, change, error);
+			rejectAlone(context, change, error);
 		}
 	}
 	return judged;

@@ -1,84 +1,96 @@
 import { dirname, join } from "node:path";
-import { type BusyCode, type Log, StoreBusy } from "../store.ts";
+import { type BusyCode, StoreBusy } from "../store.ts";
+import type { StoreBase } from "./base.ts";
 import { NotDescendant } from "./commands/run.ts";
 
 const retryAfterSeconds = 5;
 
-/** `reason`: a few English words without a path. */
-type Cause = readonly [code: BusyCode, reason: string];
+interface Cause {
+	code: BusyCode;
+	/** A few English words without a path. */
+	reason: string;
+}
 
-const gitFailed: Cause = ["busy", "git failed"];
+const gitFailed: Cause = { code: "busy", reason: "git failed" };
 
 /** Of errors as texts, which begin with the error's name. */
 const causes: readonly [pattern: RegExp, cause: Cause][] = [
-	[/^DiskTimeout/, ["busy", "the disk does not answer"]],
-	[/^GitTimeout/, ["busy", "git does not answer"]],
+	[/^DiskTimeout/, { code: "busy", reason: "the disk does not answer" }],
+	[/^GitTimeout/, { code: "busy", reason: "git does not answer" }],
 	[
 		/ENOSPC|EDQUOT|No space left on device|Disk quota exceeded|Out of diskspace|failed to write new configuration file/,
-		["disk-full", "there is no room on the disk"],
+		{ code: "disk-full", reason: "there is no room on the disk" },
 	],
-	[/EROFS|Read-only file system|read-only file system/, ["read-only", "the disk is read-only"]],
+	[/EROFS|[Rr]ead-only file system/, { code: "read-only", reason: "the disk is read-only" }],
 	[
 		/^GitDamage| is corrupt|does not match index|unable to (unpack|read)|[Cc]an't load|[Nn]ot a valid (object|commit)|bad object|not a tree object|not a git repository|bad config/,
-		["read-only", "the repository is damaged"],
+		{ code: "read-only", reason: "the repository is damaged" },
 	],
 	[/^Git|^BranchHeld/, gitFailed],
 ];
 
+const notWritable: Cause = { code: "read-only", reason: "the repository cannot be written" };
+
 function causeOf(error: unknown): Cause {
-	if (error instanceof NotDescendant) return ["read-only", error.message];
-	const [, cause] = causes.find(([pattern]) => pattern.test(String(error))) ?? [];
-	return cause ?? ["read-only", "the repository cannot be written"];
+	if (error instanceof NotDescendant) return { code: "read-only", reason: error.message };
+	const text = String(error);
+	return causes.find(([pattern]) => pattern.test(text))?.[1] ?? notWritable;
 }
 
 /** @returns null if the disk is neither full nor read-only */
 export function diskReasonOf(error: unknown): string | null {
-	const [, reason] = causeOf(error);
+	const { reason } = causeOf(error);
 	return /no room|disk is read-only/.test(reason) ? reason : null;
 }
 
-function lineOf(error: unknown, repository: string): string | null {
-	if (error instanceof NotDescendant)
-		return [
-			`${repository}: ${error.message}. What was served stays served, and nothing is written.`,
-			`"git -C ${repository} update-ref refs/heads/main ${error.served}" goes back to it. To serve the branch as it is, end the`,
-			`service, remove ${join(dirname(repository), "dist.served")}, and start it`,
-		].join(" ");
-	const disk = diskReasonOf(error);
-	return disk === null ? null : `layers cannot be changed: ${disk}`;
-}
+/** Why changes cannot be made. */
+export class WriteHealth {
+	#logged = "";
+	#failedMs = 0;
+	#cause: Cause | null = null;
 
-export type WriteHealth = ReturnType<typeof createHealth>;
+	constructor(readonly base: StoreBase) {}
 
-/**
- * Why changes cannot be made. A repeated failure is logged once: it may come several times a second.
- * @param failureMs how long a failure is named if no change succeeds meanwhile
- */
-export function createHealth(repository: string, log: Log, failureMs: number) {
-	let logged = "";
-	let failedMs = 0;
-	const health = {
-		/** Of a failure after which no change has succeeded. */
-		cause: null as Cause | null,
-		/** Null if the last change or look at the branch did not fail, or long ago. */
-		reason: () => (health.cause && performance.now() - failedMs < failureMs ? health.cause[1] : null),
-		failed(error: unknown): StoreBusy {
-			// A single change cannot be made: nothing is broken.
-			if (error instanceof StoreBusy) return error;
-			const next = causeOf(error);
-			const line = lineOf(error, repository);
-			const text = line ?? String(error);
-			if (text !== logged) line === null ? log.error(error) : log.warn(line);
-			// On a full disk, a retry of git does not always name the reason again.
-			const cause = health.cause && health.reason() !== null && next === gitFailed ? health.cause : next;
-			health.cause = cause;
-			[logged, failedMs] = [text, performance.now()];
-			return new StoreBusy(cause[0], retryAfterSeconds, cause[1]);
-		},
-		recovered(): void {
-			log.warn(`layers can be changed again, after: ${health.cause?.[1]}`);
-			[health.cause, logged] = [null, ""];
-		},
-	};
-	return health;
+	/** Null if the last change or look at the branch did not fail, or long ago. */
+	get reason(): string | null {
+		return performance.now() - this.#failedMs < this.base.limits.failureMs
+			? (this.#cause?.reason ?? null)
+			: null;
+	}
+
+	/** A repeated failure is logged once: it may come several times a second. */
+	failed(error: unknown): StoreBusy {
+		// A single change cannot be made: nothing is broken.
+		if (error instanceof StoreBusy) return error;
+		const { log } = this.base;
+		const advice = this.#adviceOn(error);
+		const text = advice ?? String(error);
+		if (text !== this.#logged) advice === null ? log.error(error) : log.warn(advice);
+		const cause = causeOf(error);
+		// On a full disk, a retry of git does not always name the reason again.
+		if (cause !== gitFailed || this.reason === null) this.#cause = cause;
+		this.#logged = text;
+		this.#failedMs = performance.now();
+		const { code, reason } = this.#cause ?? cause;
+		return new StoreBusy(code, retryAfterSeconds, reason);
+	}
+
+	succeeded(): void {
+		if (!this.#cause) return;
+		this.base.log.warn(`layers can be changed again, after: ${this.#cause.reason}`);
+		this.#cause = null;
+		this.#logged = "";
+	}
+
+	#adviceOn(error: unknown): string | null {
+		const { repository } = this.base;
+		if (error instanceof NotDescendant)
+			return [
+				`${repository}: ${error.message}. What was served stays served, and nothing is written.`,
+				`"git -C ${repository} update-ref refs/heads/main ${error.served}" goes back to it. To serve the branch as it is, end the`,
+				`service, remove ${join(dirname(repository), "dist.served")}, and start it`,
+			].join(" ");
+		const disk = diskReasonOf(error);
+		return disk === null ? null : `layers cannot be changed: ${disk}`;
+	}
 }

@@ -3,9 +3,9 @@ import { mkdir, readdir, readFile, rename, rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { servedBranch } from "../branches.ts";
 import { readTextIfThere } from "../files/files.ts";
+import type { StoreBase } from "./base.ts";
 import { GitFailure, gitText, runGit } from "./commands/run.ts";
 import { diskReasonOf } from "./health.ts";
-import type { StoreBase } from "./writer.ts";
 
 export type Guard = (repository: string) => Promise<boolean>;
 
@@ -35,7 +35,7 @@ export async function openRepository(base: StoreBase, guard: Guard | undefined):
  * Removes what killed git processes left: reports of crashes, incomplete packs, and the `.keep` files that exclude a pack from
  * repacks. No other git of the service may write meanwhile.
  */
-async function clearLeftovers(repository: string): Promise<void> {
+export async function clearLeftovers(repository: string): Promise<void> {
 	const packs = join(repository, "objects", "pack");
 	const remove = (path: string) => rm(path, { force: true });
 	for (const name of await readdir(repository))
@@ -137,54 +137,4 @@ export async function readRef(repository: string): Promise<string | null> {
 		?.split("\n")
 		.find((line) => line.endsWith(` refs/heads/${servedBranch}`));
 	return (await read(`refs/heads/${servedBranch}`)) ?? packed?.slice(0, packed.indexOf(" ")) ?? null;
-}
-
-/** Longest time of a repack, and the pause after one that failed. */
-const maintenanceMs = 600_000;
-
-/** A repack takes as long as some ten groups. */
-const busyFactor = 4;
-
-/**
- * Each group of commits and each push leaves a pack. With a commit graph the last commit of a layer is found in 0.01 s in
- * place of 0.1 to 0.8 s (40,000 commits).
- * @param after runs after a repack: processes may keep packs open that it has removed
- */
-export function createMaintenance({ repository, limits, log }: StoreBase, after: () => Promise<void>) {
-	const ending = new AbortController();
-	let running: Promise<void> | null = null;
-	let pausedUntilMs = Number.NEGATIVE_INFINITY;
-
-	async function maintain(): Promise<void> {
-		const options = { limitMs: maintenanceMs, signal: ending.signal };
-		const git = (...args: string[]) => runGit(repository, args, options);
-		try {
-			await git("repack", "-q", "-d", "-l", "--geometric=2", "--threads=1");
-			await git("commit-graph", "write", "--reachable", "--changed-paths", "--no-progress");
-			await after();
-		} catch (error) {
-			if (!ending.signal.aborted) log.error(error);
-			pausedUntilMs = performance.now() + maintenanceMs;
-		}
-		running = null;
-	}
-
-	async function startIfDue(isIdle: boolean): Promise<void> {
-		if (running || performance.now() < pausedUntilMs) return;
-		const objects = join(repository, "objects");
-		const packs = (await readdir(join(objects, "pack"))).filter((name) => name.endsWith(".pack"));
-		// A history may come without a graph, such as from a backup or of an earlier version.
-		const isNew = isIdle && !existsSync(join(objects, "info", "commit-graph"));
-		if (!isNew && packs.length < limits.maxPacks * (isIdle ? 1 : busyFactor)) return;
-		// The files of a repack that runs look like those that a killed one left.
-		await clearLeftovers(repository).catch(log.error);
-		running = maintain();
-	}
-
-	async function close(): Promise<void> {
-		ending.abort();
-		await running;
-	}
-
-	return { startIfDue, close };
 }

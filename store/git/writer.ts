@@ -1,62 +1,10 @@
-import { open, rm, stat } from "node:fs/promises";
+import { rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { authorMail, commitMessage, serviceAuthor } from "../authorship.ts";
-import type { Edit, Log, Meta } from "../store.ts";
+import type { Edit, Meta } from "../store.ts";
+import type { StoreBase } from "./base.ts";
 import { GitFailure, GitKilled, GitTimeout, gitText } from "./commands/run.ts";
-
-export const defaultLimits = {
-	/** Longest time of a git process that writes a group, of a read of one object, and of a sync. */
-	silenceMs: 15_000,
-	lockMs: 2_000,
-	pollMs: 200,
-	/** How long a failure is named after which no change succeeds. */
-	failureMs: 60_000,
-	/** From so many packs on, an idle store repacks, and a busy one from four times as many on. */
-	maxPacks: 50,
-	restMs: 3_000,
-};
-
-export type StoreLimits = typeof defaultLimits;
-
-export interface StoreBase {
-	/** Path of the bare repository, which is made if it does not exist. `requests` beside it has the used requests. */
-	repository: string;
-	log: Log;
-	now: () => number;
-	/** Syncs a file, or the names in a folder, to the disk. @throws {DiskTimeout} if that takes too long */
-	sync: (path: string) => Promise<void>;
-	limits: StoreLimits;
-}
-
-export class DiskTimeout extends Error {
-	override name = "DiskTimeout";
-}
-
-export function syncWithin(maxMs: number, sync: StoreBase["sync"]): StoreBase["sync"] {
-	return async (path) => {
-		const late = new AbortController();
-		const limit = sleep(maxMs, undefined, late).then(() => {
-			throw new DiskTimeout(`${path}: was not on the disk within ${maxMs / 1000} s`);
-		});
-		await Promise.race([sync(path), limit]).finally(() => {
-			limit.catch(() => undefined);
-			late.abort();
-		});
-	};
-}
-
-/** Errors of folders that cannot be synced by themselves: network file systems, Windows, a parent of another user. */
-const unsupported = ["EACCES", "EINVAL", "EISDIR", "ENOTSUP", "EPERM"];
-
-export async function syncPath(path: string): Promise<void> {
-	try {
-		await using file = await open(path, "r");
-		await file.sync();
-	} catch (error) {
-		if (!unsupported.includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
-	}
-}
 
 interface ImportedCommit {
 	author: string;
@@ -106,11 +54,11 @@ export class BranchHeld extends GitFailure {
 	override name = "BranchHeld";
 }
 
-export type Import = ReturnType<typeof openImport>;
-
-export function openImport({ repository, log, now, sync, limits }: StoreBase) {
+export class GroupWriter {
 	/** Git syncs its files, but not the folders in which it renames them (fsync(2)). */
-	const unsynced = new Set<string>();
+	readonly #unsynced = new Set<string>();
+
+	constructor(readonly base: StoreBase) {}
 
 	/**
 	 * Stores commits as one pack, each on the one before it, and moves the branch.
@@ -119,11 +67,12 @@ export function openImport({ repository, log, now, sync, limits }: StoreBase) {
 	 * @throws {BranchHeld} if the branch has moved, or another process holds its lock
 	 * @throws {GitFailure} the branch may have the commits
 	 */
-	async function importGroup(
+	async write(
 		branch: string,
 		from: string | null,
 		group: readonly { edits: readonly Edit[]; meta: Meta }[],
 	): Promise<string[]> {
+		const { repository, now, limits } = this.base;
 		const ref = `refs/heads/${branch}`;
 		const committer = personAt(serviceAuthor, now());
 		const input = group.flatMap(({ edits, meta }, index) => {
@@ -131,53 +80,51 @@ export function openImport({ repository, log, now, sync, limits }: StoreBase) {
 			const commit = { author, committer, message: commitMessage(meta), edits };
 			return commitCommands(ref, index === 0 ? from : null, commit);
 		});
-		unsynced.add(join(repository, "objects", "pack"));
+		this.#unsynced.add(join(repository, "objects", "pack"));
 		for (let folder = dirname(ref); folder !== "refs"; folder = dirname(folder))
-			unsynced.add(join(repository, folder));
+			this.#unsynced.add(join(repository, folder));
 		const config = [...importConfig, `core.filesRefLockTimeout=${limits.lockMs}`];
 		const options = { input: [...input, "done\n"], config, limitMs: limits.silenceMs };
-		const output = await gitText(repository, importArgs, options).catch((error) => fail(ref, error));
+		const output = await gitText(repository, importArgs, options).catch((error) => this.#fail(ref, error));
 		return output.split("\n");
 	}
 
 	/** @returns false if nothing was left to sync */
-	async function persist(): Promise<boolean> {
-		const isLeft = unsynced.size > 0;
-		for (const folder of unsynced) {
-			await sync(folder);
-			unsynced.delete(folder);
+	async persist(): Promise<boolean> {
+		const isLeft = this.#unsynced.size > 0;
+		for (const folder of this.#unsynced) {
+			await this.base.sync(folder);
+			this.#unsynced.delete(folder);
 		}
 		return isLeft;
 	}
 
 	/** The messages are those of refs.c and builtin/fast-import.c. */
-	async function fail(ref: string, error: Error): Promise<never> {
+	async #fail(ref: string, error: Error): Promise<never> {
+		const { repository } = this.base;
 		const { message } = error;
 		const [, lock] = /Unable to create '(.+\.lock)': File exists/.exec(message) ?? [];
 		const isEnded = error instanceof GitTimeout || error instanceof GitKilled;
 		const locks = isEnded ? ["HEAD", ref].map((name) => join(repository, `${name}.lock`)) : [];
-		for (const path of lock ? [lock] : locks) await clearLock(path);
+		for (const path of lock ? [lock] : locks) await this.#clearLock(path);
 		throw lock || /cannot lock ref|does not contain/.test(message) ? new BranchHeld(message) : error;
 	}
 
-	/**
-	 * Removes a lock that stays the same file for longer than git ever holds one. Its time does not help: the system's clock may
-	 * have been changed.
-	 */
-	async function clearLock(path: string): Promise<void> {
-		const look = async () => {
-			const file = await stat(path, { bigint: true }).catch(() => null);
-			return file && `${file.ino} ${file.ctimeNs}`;
-		};
-		const before = await look();
+	/** Removes a lock that stays the same file for longer than git ever holds one. */
+	async #clearLock(path: string): Promise<void> {
+		const before = await readIdentity(path);
 		if (before === null) return;
-		await sleep(limits.lockMs);
-		if ((await look()) !== before) return;
+		await sleep(this.base.limits.lockMs);
+		if ((await readIdentity(path)) !== before) return;
 		await rm(path, { force: true });
-		log.warn(`${path}: removed, since a killed process left it`);
+		this.base.log.warn(`${path}: removed, since a killed process left it`);
 	}
+}
 
-	return { importGroup, persist };
+/** The age of a file does not help: the system's clock may have been changed. */
+async function readIdentity(path: string): Promise<string | null> {
+	const file = await stat(path, { bigint: true }).catch(() => null);
+	return file && `${file.ino} ${file.ctimeNs}`;
 }
 
 function personAt(name: string, timeMs: number): string {

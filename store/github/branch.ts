@@ -1,12 +1,11 @@
-import pMap from "p-map";
-import { authorMail, commitMessage, serviceAuthor } from "../authorship.ts";
-import type { CommitFiles, FileEntry, Folder } from "../reader.ts";
-import type { Edit, Meta } from "../store.ts";
-import { type Github, GithubBusy, orNull, Refused } from "./client.ts";
+import type { CommitFiles } from "../reader.ts";
+import { type Github, GithubBusy, Refused } from "./client.ts";
+import { filesAt } from "./files.ts";
 
 export interface Head {
 	commit: string;
 	tree: string;
+	/** The newest first. */
 	recent: PastCommit[];
 	files: CommitFiles;
 }
@@ -24,9 +23,9 @@ export async function readHead(github: Github, branch: string): Promise<Head> {
 		if (!(error instanceof Refused && /repository is empty/i.test(error.words))) throw error;
 		throw new GithubBusy(300, "the repository on GitHub has no commit yet: make one", "read-only");
 	});
-	const [{ sha: commit, commit: content }] = data as [PastCommit];
-	const tree = content.tree.sha;
-	return { commit, tree, recent: data, files: filesAt(github, commit, tree) };
+	const [head] = data as [PastCommit];
+	const tree = head.commit.tree.sha;
+	return { commit: head.sha, tree, recent: data, files: filesAt(github, head.sha, tree) };
 }
 
 const maxLagMs = 10_000;
@@ -46,149 +45,31 @@ export class Heads {
 		throw new Refused(409, `the branch ${branch}`, "a read lags behind the last change");
 	}
 
-	noteMoved(branch: string, tip: string): void {
+	/**
+	 * @param isNew whether the branch is made; one of this name that is left from earlier is replaced
+	 * @throws {Refused} if another writer has moved the branch in the meantime
+	 */
+	async move(github: Github, branch: string, tip: string, isNew: boolean): Promise<void> {
+		await (isNew ? makeBranch(github, branch, tip) : updateRef(github, branch, tip, false));
 		const time = this.now().getTime();
 		for (const [name, { until }] of this.#moves) if (until < time) this.#moves.delete(name);
 		this.#moves.set(branch, { tip, until: time + maxLagMs });
 	}
 }
 
-const maxListed = 1000;
-
-/** A batch may be in a thousand folders, and a workflow's token has a thousand requests an hour. */
-const maxFoldersListed = 40;
-
-/** Each folder and file is read once. @param root the id of the commit's tree */
-function filesAt({ rest, repo }: Github, commit: string, root: string): CommitFiles {
-	let listed = 0;
-	let all: ReturnType<typeof readFolders> | undefined;
-
-	/** One request, or three if the folder is large; two for all folders that follow the first ones. */
-	async function readFolder(folder: string): Promise<Folder> {
-		listed += 1;
-		if (listed > maxFoldersListed) all ??= readFolders();
-		const folders = await all;
-		if (folders) return folders.get(folder) ?? new Map();
-		const content = await orNull(rest.repos.getContent({ ...repo, path: `layers/${folder}`, ref: commit }));
-		if (!Array.isArray(content)) return new Map();
-		if (content.length >= maxListed) return entriesOf((await readTree(await treeAt("layers", folder))).tree);
-		const files = content.filter(({ type }) => type === "file");
-		return entriesOf(files.map(({ name, sha }) => ({ path: name, mode: "100644", sha })));
-	}
-
-	/** Null if GitHub truncates the list. */
-	async function readFolders(): Promise<ReadonlyMap<string, Folder> | null> {
-		const { tree, truncated } = await readTree(await treeAt("layers"), "1");
-		const folders = new Map<string, Map<string, FileEntry>>();
-		for (const [path, file] of entriesOf(tree)) {
-			const [folder = "", name, deeper] = path.split("/");
-			if (name !== undefined && deeper === undefined)
-				folders.set(folder, (folders.get(folder) ?? new Map()).set(name, file));
-		}
-		return truncated ? null : folders;
-	}
-
-	async function treeAt(...names: string[]): Promise<string | null> {
-		let id: string | null = root;
-		for (const name of names)
-			id = (await readTree(id)).tree.find(({ path, type }) => path === name && type === "tree")?.sha ?? null;
-		return id;
-	}
-
-	async function readTree(tree_sha: string | null, recursive?: string) {
-		if (tree_sha === null) return { tree: [], truncated: false };
-		return (await rest.git.getTree({ ...repo, tree_sha, recursive })).data;
-	}
-
-	async function readBlob(id: string): Promise<string> {
-		const { content } = (await rest.git.getBlob({ ...repo, file_sha: id })).data;
-		const bytes = Uint8Array.from(atob(content), (character) => character.charCodeAt(0));
-		return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
-	}
-
-	return { folder: once(readFolder), text: once(readBlob) };
+function updateRef({ rest, repo }: Github, branch: string, sha: string, force: boolean) {
+	return rest.git.updateRef({ ...repo, ref: `heads/${branch}`, sha, force });
 }
 
-/** The plain files of a folder: no folders, links or submodules. */
-function entriesOf(tree: readonly { path: string; mode: string; sha: string }[]): Map<string, FileEntry> {
-	const files = tree.filter(({ mode }) => mode.startsWith("100"));
-	return new Map(files.map(({ path, mode, sha }) => [path, { mode, id: sha }]));
-}
-
-function once<T>(read: (key: string) => Promise<T>): (key: string) => Promise<T> {
-	const values = new Map<string, Promise<T>>();
-	return (key) => {
-		const value = values.get(key) ?? read(key);
-		values.set(key, value);
-		return value;
-	};
-}
-
-/** With about 200 files or 2.5 MB at once GitHub times out: 502, or 422 "Sorry, your request timed out". */
-const maxTree = { bytes: 1_000_000, files: 100 };
-
-/** Writes a tree, `base` with the edits, in portions. @returns its id */
-async function writeTree({ rest, repo }: Github, base: string, edits: readonly Edit[]): Promise<string> {
-	let tree = base;
-	for (const portion of portionsOf(edits)) {
-		const files = portion.map(({ path, text }) => {
-			const blob = text === null ? { sha: null } : { content: text };
-			return { path, mode: "100644", type: "blob", ...blob } as const;
-		});
-		tree = (await rest.git.createTree({ ...repo, base_tree: tree, tree: files })).data.sha;
-	}
-	return tree;
-}
-
-function portionsOf(edits: readonly Edit[]): Edit[][] {
-	const portions: Edit[][] = [];
-	let bytes = Number.POSITIVE_INFINITY;
-	for (const edit of edits) {
-		const size = 2 * (edit.text?.length ?? 0);
-		if (bytes + size > maxTree.bytes || portions.at(-1)?.length === maxTree.files) {
-			portions.push([]);
-			bytes = 0;
-		}
-		portions.at(-1)?.push(edit);
-		bytes += size;
-	}
-	return portions;
-}
-
-/** Git keeps whole seconds. */
-function authorship(meta: Meta, now: Date) {
-	const personAt = (name: string, time: Date) => {
-		return { name, email: authorMail(name), date: `${time.toISOString().slice(0, 19)}Z` };
-	};
-	const author = personAt(meta.author, new Date(meta.time));
-	return { message: commitMessage(meta), author, committer: personAt(serviceAuthor, now) };
-}
-
-/** GitHub asks clients to make few writes at the same time. */
-const treesAtOnce = 4;
-
-export type Step = { edits: Edit[]; meta: Meta };
-
-/** Makes commits on top of each other, on no branch yet. @returns the commits of the steps for which there was time */
-export async function commitEach(
-	github: Github,
-	head: Head,
-	steps: readonly Step[],
-	now: Date,
-	hasTime: () => boolean,
-): Promise<string[]> {
-	// Each tree is the head's tree with all edits up to its step, so that no tree has to wait for another one.
-	const writeStep = (_: Step, index: number) => {
-		const edits = steps.slice(0, index + 1).flatMap((step) => step.edits);
-		return writeTree(github, head.tree, edits);
-	};
-	const trees = await pMap(steps, writeStep, { concurrency: treesAtOnce });
-	const commits: string[] = [];
-	for (const [index, { meta }] of steps.entries()) {
-		if (index > 0 && !hasTime()) break;
-		const place = { tree: trees[index] as string, parents: [commits.at(-1) ?? head.commit] };
-		const commit = { ...github.repo, ...authorship(meta, now), ...place };
-		commits.push((await github.rest.git.createCommit(commit)).data.sha);
-	}
-	return commits;
+async function makeBranch(github: Github, branch: string, sha: string): Promise<void> {
+	const { rest, repo } = github;
+	await rest.git.createRef({ ...repo, ref: `refs/heads/${branch}`, sha }).catch((error: unknown) => {
+		const words = error instanceof Refused ? error.words : "";
+		if (/already exists/i.test(words)) return updateRef(github, branch, sha, true);
+		// A branch `a` forbids a branch `a/b`, and a rule of the repository may forbid it.
+		if (!/reference update failed/i.test(words)) throw error;
+		const [parent] = branch.split("/");
+		const why = `a branch ${parent} may be in the way, to be renamed or removed, or a rule`;
+		throw new GithubBusy(300, `GitHub does not make the branch ${branch}: ${words}: ${why}`, "read-only");
+	});
 }

@@ -1,19 +1,11 @@
-import { groupOf } from "../branches.ts";
 import { readerOf } from "../reader.ts";
-import {
-	type Commit,
-	type Decide,
-	isRefusal,
-	type Meta,
-	type Reader,
-	type Refusal,
-	type Store,
-	StoreBusy,
-} from "../store.ts";
+import type { Reader, Store } from "../store.ts";
 import { UsedRequests, usesOf } from "../used-requests.ts";
+import { makeBatch } from "./batch.ts";
 import { Heads, readHead } from "./branch.ts";
-import { authorizeWith, type Connection, type Credentials, connect, GithubBusy } from "./client.ts";
-import { type Batch, type Change, makeTogether, type Outcome } from "./group.ts";
+import { type Connection, connect } from "./client.ts";
+import { authorizeWith, type Credentials } from "./credentials.ts";
+import { Queue } from "./queue.ts";
 
 /**
  * Longest times of a request, of a change's wait for the changes before it, and of a batch. Proxies wait a minute at most
@@ -51,14 +43,8 @@ export function githubStore(options: GithubOptions): Store {
 	const used = new UsedRequests(() => now().getTime());
 	const context = { ...connection, branch, heads: new Heads(now), used };
 	const queue = new Queue({ ...limits, now, maxBatch }, (batch) =>
-		makeEach(batch, (part) => makeTogether({ ...context, github: githubUntil(part.until) }, part)),
+		makeBatch({ ...context, github: githubUntil(batch.until) }, batch),
 	);
-
-	async function change(decide: Decide, meta: Meta): Promise<Commit | Refusal> {
-		const outcome = await queue.add({ decide, meta });
-		for (const use of usesOf(meta, isRefusal(outcome) ? outcome.status : outcome.commit)) used.note(use);
-		return outcome;
-	}
 
 	async function readNow(): Promise<Reader> {
 		return readerOf((await readHead(githubUntil(now().getTime() + limits.batchMs), branch)).files);
@@ -69,96 +55,11 @@ export function githubStore(options: GithubOptions): Store {
 		read: async (smallkey) => (await readNow()).read(smallkey),
 		ids: async (smallkey) => (await readNow()).ids(smallkey),
 		spellings: async (smallkey) => (await readNow()).spellings(smallkey),
-		change,
+		change: async (decide, meta) => {
+			const outcome = await queue.add({ decide, meta });
+			for (const use of usesOf(meta, outcome)) used.note(use);
+			return outcome;
+		},
 		remember: async (use) => used.note(use),
 	};
-}
-
-/** GitHub's refusal of a batch does not say which change caused it, so each change is then made alone. */
-async function makeEach(
-	batch: Batch,
-	make: (part: Batch) => Promise<(Outcome | null)[]>,
-): Promise<(Outcome | null)[]> {
-	try {
-		return await make(batch);
-	} catch (error) {
-		if (error instanceof StoreBusy || batch.changes.length === 1) throw error;
-		const outcomes: (Outcome | null)[] = [];
-		for (const change of batch.changes) {
-			const alone = { ...batch, changes: [change], fill: () => undefined };
-			outcomes.push(...(await make(alone).catch((failure: unknown) => [{ error: failure }])));
-		}
-		return outcomes;
-	}
-}
-
-interface QueuedChange extends Change {
-	outcome: Outcome | null;
-}
-
-/**
- * Makes changes in batches. Each batch is run by the caller of its first change, since work belongs to one request on
- * Workers. These may cancel that request, and its batch then never ends; after `batchMs` another caller runs the next one.
- */
-class Queue {
-	#waiting: QueuedChange[] = [];
-	#running = { until: Number.NEGATIVE_INFINITY, end: Promise.resolve() };
-
-	/** @param run returns outcomes in the order of the changes; those without an outcome wait again */
-	constructor(
-		readonly limits: { now: () => Date; maxBatch: number; waitMs: number; batchMs: number },
-		readonly run: (batch: Batch) => Promise<(Outcome | null)[]>,
-	) {}
-
-	/** @throws {StoreBusy} if no batch takes the change within `waitMs` */
-	async add(change: Change): Promise<Commit | Refusal> {
-		const { now, waitMs } = this.limits;
-		const nowMs = () => now().getTime();
-		const queued: QueuedChange = { ...change, outcome: null };
-		const endMs = nowMs() + waitMs;
-		this.#waiting.push(queued);
-		while (!queued.outcome) {
-			const { until, end } = this.#running;
-			const leftMs = (this.#waiting.includes(queued) ? Math.min(endMs, until) : until) - nowMs();
-			if (until < nowMs()) await this.#runBatch(queued);
-			else if (leftMs >= 0) await within(end, leftMs + 1);
-			else queued.outcome = { error: new GithubBusy(waitMs / 1000, "too many changes wait for GitHub") };
-		}
-		this.#waiting = this.#waiting.filter((waiting) => waiting !== queued);
-		if ("error" in queued.outcome) throw queued.outcome.error;
-		return queued.outcome;
-	}
-
-	async #runBatch(first: QueuedChange): Promise<void> {
-		const { now, maxBatch, batchMs } = this.limits;
-		const until = now().getTime() + batchMs;
-		const changes: QueuedChange[] = [];
-		const take = (joining: readonly QueuedChange[]) => {
-			changes.push(...joining);
-			this.#waiting = this.#waiting.filter((change) => !joining.includes(change));
-		};
-		const fill = () => {
-			const isOfGroup = ({ meta }: Change) => groupOf(meta) === groupOf(first.meta);
-			take(this.#waiting.filter(isOfGroup).slice(0, maxBatch - changes.length));
-		};
-		take([first]);
-		const end = this.run({ changes, until, fill })
-			.catch((error) => changes.map((): Outcome => ({ error })))
-			.then((outcomes) => {
-				for (const [index, change] of changes.entries()) change.outcome ??= outcomes[index] ?? null;
-				this.#waiting.unshift(...changes.filter(({ outcome }) => !outcome));
-				if (this.#running.until === until) this.#running.until = Number.NEGATIVE_INFINITY;
-			});
-		this.#running = { until, end };
-		await end;
-	}
-}
-
-async function within(task: Promise<void>, ms: number): Promise<void> {
-	let timer: ReturnType<typeof setTimeout> | undefined;
-	const timeout = new Promise<void>((resolve) => {
-		timer = setTimeout(resolve, ms);
-	});
-	await Promise.race([task, timeout]);
-	clearTimeout(timer);
 }

@@ -4,8 +4,8 @@ import { isReviewBranch, reviewBranch } from "../branches.ts";
 import type { Waiting } from "../decide.ts";
 import { readerOf } from "../reader.ts";
 import type { Meta } from "../store.ts";
-import { type Head, type Heads, readHead, type Step } from "./branch.ts";
-import { type Github, GithubBusy, Refused } from "./client.ts";
+import { type Head, type Heads, readHead } from "./branch.ts";
+import type { Github } from "./client.ts";
 
 interface Place {
 	github: Github;
@@ -15,6 +15,7 @@ interface Place {
 /** The branch of a review. After its pull request is closed or merged, it begins again from the served branch. */
 export interface Review {
 	name: string;
+	/** Its pull request; null if none is open, or another sender's is. */
 	open: Awaited<ReturnType<typeof listPullRequests>>[number] | null;
 	base: Head;
 	waiting: Waiting;
@@ -30,7 +31,8 @@ export async function findReview(place: Place & { heads: Heads }, main: Head, me
 	const pulls = await listPullRequests(place);
 	const open = pulls.find(({ head }) => head.ref === name) ?? null;
 	const base = (open && (await place.heads.find(place.github, name))) ?? main;
-	const sender = meta.smallkey === null || meta.reviewName !== undefined ? null : senderOf(base, main);
+	const isOfLayer = meta.smallkey !== null && meta.reviewName === undefined;
+	const sender = isOfLayer ? senderOf(base, main) : null;
 	const holder = sender === meta.author ? null : sender;
 	const branches = pulls.map(({ head }) => head.ref).filter(isReviewBranch);
 	const waiting = { holder, spellings: spellingsOn(place.github, branches) };
@@ -58,44 +60,20 @@ function senderOf(base: Head, main: Head): string | null {
 }
 
 /**
- * @param isNew whether the branch is made; one of this name that is left from earlier is replaced
- * @throws {Refused} if another writer has moved the branch in the meantime
+ * Opens the pull request of a review, or writes its title where it differs: an earlier attempt may have ended before.
+ * @returns its address
  */
-export async function moveBranch(github: Github, branch: string, sha: string, isNew: boolean): Promise<void> {
-	const { rest, repo } = github;
-	const ref = `heads/${branch}`;
-	if (!isNew) return void (await rest.git.updateRef({ ...repo, ref, sha, force: false }));
-	await rest.git.createRef({ ...repo, ref: `refs/${ref}`, sha }).catch((error: unknown) => {
-		const words = error instanceof Refused ? error.words : "";
-		if (/already exists/i.test(words)) return rest.git.updateRef({ ...repo, ref, sha, force: true });
-		// A branch `a` forbids a branch `a/b`, and a rule of the repository may forbid it.
-		if (!/reference update failed/i.test(words)) throw error;
-		const [parent] = branch.split("/");
-		const why = `a branch ${parent} may be in the way, to be renamed or removed, or a rule`;
-		throw new GithubBusy(300, `GitHub does not make the branch ${branch}: ${words}: ${why}`, "read-only");
-	});
-}
-
-/** Opens the pull request of a review, or writes its title where it differs: an earlier attempt may have ended before. */
 export async function showReview(
 	{ github: { rest, repo }, branch }: Place,
 	{ name, open }: Review,
 	last: Meta,
-): Promise<{ html_url: string }> {
+): Promise<string> {
 	const { author, reviewName, subject } = last;
 	const title = reviewName === undefined ? subject : `review ${reviewName} of ${author}`;
-	const body = `The sender ${code(author)} sends this change. The comment below lists its layers, and *Files changed* shows each. Further changes come to this pull request.`;
-	if (!open) return (await rest.pulls.create({ ...repo, title, body, head: name, base: branch })).data;
+	if (!open) {
+		const body = `The sender ${code(author)} sends this change. The comment below lists its layers, and *Files changed* shows each. Further changes come to this pull request.`;
+		return (await rest.pulls.create({ ...repo, title, body, head: name, base: branch })).data.html_url;
+	}
 	if (open.title !== title) await rest.pulls.update({ ...repo, pull_number: open.number, title });
-	return open;
-}
-
-/** One commit for all changes of a named review, since GitHub lists at most 250 commits of a pull request. */
-export function joinSteps(steps: readonly Step[]): Step[] {
-	const [first, second] = steps;
-	if (!first || !second) return [...steps];
-	const trailers = new Map(steps.flatMap(({ meta }) => meta.trailers).map((pair) => [pair.join(": "), pair]));
-	const subject = `change ${steps.length} layers`;
-	const meta = { ...first.meta, smallkey: null, subject, trailers: [...trailers.values()] };
-	return [{ ...first, meta, edits: steps.flatMap(({ edits }) => edits) }];
+	return open.html_url;
 }

@@ -9,7 +9,7 @@ import { parseSenders } from "../../../api/senders.ts";
 import { createRun, exitCodes } from "../../../scripts/terminal/command-line.ts";
 import { buildFolder } from "../../../site/build/output.ts";
 import { withTemporaryFolder } from "../../../store/files/files.ts";
-import { pkcs8Of } from "../../../store/github/client.ts";
+import { pkcs8Of } from "../../../store/github/credentials.ts";
 import { buildWorker, bundlePath, root } from "../bundle.ts";
 
 /** Of one secret of a worker (Cloudflare Workers, "Limits": 5 kB). */

@@ -1,15 +1,5 @@
 import pLimit from "p-limit";
-import type { LayerFile } from "../../../registry/judge.ts";
-import { type FileEntry, type Folder, kindOfMode, readerOf } from "../../reader.ts";
-import {
-	defaultSilenceMs,
-	GitDamage,
-	GitFailure,
-	GitKilled,
-	GitTimeout,
-	gitOutput,
-	startGit,
-} from "./run.ts";
+import { GitDamage, GitFailure, GitKilled, type GitProcess, GitTimeout, gitOutput, startGit } from "./run.ts";
 
 export interface GitObject {
 	id: string;
@@ -23,7 +13,8 @@ export interface GitObject {
  */
 async function* objectsIn(output: AsyncIterable<Buffer>): AsyncGenerator<GitObject | null> {
 	let chunks: Buffer[] = [];
-	let [bytes, neededBytes] = [0, 1];
+	let bytes = 0;
+	let neededBytes = 1;
 	for await (const data of output) {
 		chunks.push(data);
 		bytes += data.length;
@@ -49,20 +40,56 @@ async function* objectsIn(output: AsyncIterable<Buffer>): AsyncGenerator<GitObje
 /** Otherwise a process keeps up to 96 MB of objects in memory. */
 const batchConfig = ["core.deltaBaseCacheLimit=16m"];
 
-/** A long-lived `git cat-file --batch`: starting git for each read would take 6 ms (row `put-alone`). */
-export type CatFile = ReturnType<typeof openCatFile>;
+/**
+ * A long-lived `git cat-file --batch`: starting git for each read would take 6 ms (row `put-alone`). It reads one object at a
+ * time, so that a broken object, at which git ends, fails no other read.
+ */
+export class CatFile {
+	readonly #inOrder = pLimit(1);
+	#git: GitProcess | null = null;
+	#isClosed = false;
 
-/** Reads one object at a time, so that a broken object, at which git ends, fails no other read. */
-export function openCatFile(repository: string, limitMs = defaultSilenceMs) {
-	let git: ReturnType<typeof startGit> | null = null;
-	const inOrder = pLimit(1);
-	let isClosed = false;
+	constructor(
+		readonly repository: string,
+		readonly limitMs: number,
+	) {}
 
-	async function ask(name: string): Promise<GitObject | null> {
-		if (isClosed) throw new GitFailure("git cat-file: has ended");
-		git ??= startGit(repository, ["cat-file", "--batch"], { config: batchConfig });
-		const { stdin, stdout, ended, kill } = git;
-		const timer = setTimeout(() => kill(new GitTimeout("cat-file", limitMs)), limitMs);
+	/**
+	 * @param name an id, a ref or `<commit>:<path>`, without a line break
+	 * @throws {GitTimeout} if git takes too long; the next read starts another process
+	 */
+	read(name: string): Promise<GitObject | null> {
+		return this.#inOrder(() =>
+			this.#ask(name).catch((error) => {
+				if (error instanceof GitKilled) return this.#ask(name);
+				throw error;
+			}),
+		);
+	}
+
+	/** Git never retries an object that it has found to be broken, and keeps packs open that a repack has removed. */
+	renew(): Promise<void> {
+		return this.#inOrder(() => this.#end());
+	}
+
+	close(): Promise<void> {
+		return this.#inOrder(() => {
+			this.#isClosed = true;
+			return this.#end();
+		});
+	}
+
+	async #end(): Promise<void> {
+		this.#git?.kill();
+		await this.#git?.ended;
+		this.#git = null;
+	}
+
+	async #ask(name: string): Promise<GitObject | null> {
+		if (this.#isClosed) throw new GitFailure("git cat-file: has ended");
+		this.#git ??= startGit(this.repository, ["cat-file", "--batch"], { config: batchConfig });
+		const { stdin, stdout, ended, kill } = this.#git;
+		const timer = setTimeout(() => kill(new GitTimeout("cat-file", this.limitMs)), this.limitMs);
 		try {
 			stdin.write(`${name}\n`);
 			// A copy: a view of the received data would keep all of it in memory.
@@ -73,36 +100,9 @@ export function openCatFile(repository: string, limitMs = defaultSilenceMs) {
 		} finally {
 			clearTimeout(timer);
 		}
-		git = null;
+		this.#git = null;
 		throw (await ended) ?? new GitFailure("git cat-file: has ended");
 	}
-
-	/** Git never retries an object that it has found to be broken, and keeps packs open that a repack has removed. */
-	async function renew(): Promise<void> {
-		git?.kill();
-		await git?.ended;
-		git = null;
-	}
-
-	return {
-		/**
-		 * @param name an id, a ref or `<commit>:<path>`, without a line break
-		 * @throws {GitTimeout} if git takes too long; the next read starts another process
-		 */
-		read: (name: string) =>
-			inOrder(() =>
-				ask(name).catch((error) => {
-					if (error instanceof GitKilled) return ask(name);
-					throw error;
-				}),
-			),
-		renew: () => inOrder(renew),
-		close: () =>
-			inOrder(async () => {
-				isClosed = true;
-				await renew();
-			}),
-	};
 }
 
 /** Yields objects in the order of their ids. @throws {GitFailure} if one of them is missing */
@@ -120,69 +120,4 @@ export async function* readObjects(
 		read += 1;
 		yield object;
 	}
-}
-
-export type CommitReader = ReturnType<typeof openReader>;
-
-export function openReader(catFile: Pick<CatFile, "read">, commitId: string) {
-	let layers: Promise<Folder> | null = null;
-	const folders = new Map<string, Promise<Folder>>();
-	const textOf = async (id: string, path: string) => (await object(id, "blob", path)).body.toString("utf8");
-	const reader = readerOf({ folder, text: textOf });
-
-	async function file(path: string): Promise<LayerFile | null> {
-		const entry = await reader.find(path);
-		if (entry === null) return null;
-		if (typeof entry === "string") return { path, kind: "file", bytes: Buffer.from(entry) };
-		const kind = kindOfMode(entry.mode);
-		return { path, kind, bytes: kind === "file" ? (await object(entry.id, "blob", path)).body : Buffer.of() };
-	}
-
-	function folder(name: string): Promise<Folder> {
-		const earlier = folders.get(name);
-		if (earlier) return earlier;
-		layers ??= readLayers();
-		const reading = layers.then((all) => readTree(all.get(name), `layers/${name}`));
-		folders.set(name, reading);
-		// After a failure the next call reads again: the repository may have been repaired.
-		reading.catch(() => {
-			folders.delete(name);
-			layers = null;
-		});
-		return reading;
-	}
-
-	async function readLayers(): Promise<Folder> {
-		const root = parseTree(await object(`${commitId}^{tree}`, "tree", "the branch"));
-		return readTree(root.get("layers"), "layers");
-	}
-
-	async function readTree(entry: FileEntry | undefined, path: string): Promise<Folder> {
-		return entry?.mode === folderMode ? parseTree(await object(entry.id, "tree", path)) : new Map();
-	}
-
-	async function object(id: string, type: string, path: string): Promise<GitObject> {
-		const read = await catFile.read(id);
-		if (read?.type !== type) throw new GitDamage(`${type} ${id} of ${path} is missing`);
-		return read;
-	}
-
-	return { ...reader, folder, file };
-}
-
-const folderMode = "40000";
-
-/** Each entry is `<mode> <name>\0<id>`, with the id in bytes (Pro Git, "Git Objects"). */
-function parseTree({ id, body }: GitObject): Folder {
-	const entries = new Map<string, FileEntry>();
-	for (let start = 0; start < body.length; ) {
-		const space = body.indexOf(0x20, start);
-		const end = body.indexOf(0, space);
-		// All ids of a repository have the same length.
-		const next = end + 1 + id.length / 2;
-		const mode = body.toString("latin1", start, space);
-		entries.set(body.toString("utf8", space + 1, end), { mode, id: body.toString("hex", end + 1, next) });
-		start = next;
-	}
-	return entries;
 }

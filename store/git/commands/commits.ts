@@ -1,3 +1,4 @@
+import { layerPath } from "../../../registry/smallkey.ts";
 import { type GitObject, readObjects } from "./cat-file.ts";
 import { defaultSilenceMs, GitFailure, gitText, readRecords, runGit } from "./run.ts";
 
@@ -79,6 +80,23 @@ export async function* readLog(
 	}
 	for await (const commit of readCommits(repository, [...listed.keys()]))
 		yield { ...commit, files: listed.get(commit.id) ?? [] };
+}
+
+const lastCommitMs = 5_000;
+
+/**
+ * Finds the last commit of a layer up to a commit of the branch: the merge, if a merge changed it.
+ * @throws {GitFailure}
+ */
+export async function findLastCommit(
+	repository: string,
+	smallkey: string,
+	tip: string,
+): Promise<string | null> {
+	// Without `--no-patch` git prints the patch of a merge.
+	const words = ["log", "--first-parent", "--diff-merges=first-parent", "--no-renames", "--no-patch"];
+	const args = [...words, "--format=%H", "-1", tip, "--", layerPath(smallkey)];
+	return (await gitText(repository, args, { limitMs: lastCommitMs })) || null;
 }
 
 export async function isShallow(repository: string): Promise<boolean> {

@@ -164,6 +164,8 @@ export async function* readRecords(
 	}
 }
 
+export type GitProcess = ReturnType<typeof startGit>;
+
 /**
  * @returns its pipes; `ended`: null if its exit code is 0; and `kill`, which ends it with its child processes, even stopped
  * ones, and may name the failure

@@ -7,7 +7,7 @@ import * as assert from "uvu/assert";
 import { defaultTimes } from "../../../api/node/exchange.ts";
 import { bundle } from "../../../extensions/hosting/bundle.ts";
 import { targetPath, targets } from "../../../registry/targets/table.ts";
-import { defaultLimits } from "../../../store/git/writer.ts";
+import { defaultLimits } from "../../../store/git/base.ts";
 import { root } from "../../helpers/process.ts";
 import { test } from "../../helpers/suite.ts";
 

@@ -3,9 +3,10 @@ import { decideChange, isProposed, usedBefore } from "../decide.ts";
 import { readerOf } from "../reader.ts";
 import { type Commit, type Decide, type Edit, type Meta, type Refusal, StoreBusy } from "../store.ts";
 import { requestMemoryMs, type UsedRequests } from "../used-requests.ts";
-import { commitEach, type Head, type Heads, type PastCommit, recentCommits } from "./branch.ts";
+import { type Head, type Heads, type PastCommit, recentCommits } from "./branch.ts";
 import { type Connection, type Github, GithubBusy, LostAnswer, Refused } from "./client.ts";
-import { findReview, joinSteps, moveBranch, type Review, showReview } from "./review.ts";
+import { commitEach, joinSteps } from "./commits.ts";
+import { findReview, type Review, showReview } from "./review.ts";
 
 export interface Change {
 	decide: Decide;
@@ -31,19 +32,34 @@ export interface Batch {
 /** The error, which `decide` may have thrown, is that of one change. */
 export type Outcome = Commit | Refusal | { error: unknown };
 
+/** Of the changes of a batch, in their order; null for a change for which there was no time. */
+type Outcomes = (Outcome | null)[];
+
 type Decision = Edit[] | Outcome;
+
+/** GitHub's refusal of a batch does not say which change caused it, so each change is then made alone. */
+export async function makeBatch(context: BatchContext, batch: Batch): Promise<Outcomes> {
+	try {
+		return await makeTogether(context, batch);
+	} catch (error) {
+		if (error instanceof StoreBusy || batch.changes.length === 1) throw error;
+		const outcomes: Outcomes = [];
+		for (const change of batch.changes) {
+			const alone = { ...batch, changes: [change], fill: () => undefined };
+			outcomes.push(...(await makeTogether(context, alone).catch((error: unknown) => [{ error }])));
+		}
+		return outcomes;
+	}
+}
 
 const maxAttempts = 5;
 
 /** For moving the branch and for retries. */
 const reserveMs = 5_000;
 
-/**
- * Begins anew, from a fresh read, while other writers are faster or it is not known whether the branch was moved.
- * @returns null for a change for which there was no time
- */
-export async function makeTogether(context: BatchContext, batch: Batch): Promise<(Outcome | null)[]> {
-	const earlier = new Map<string, (Outcome | null)[]>();
+/** Begins anew, from a fresh read, while other writers are faster or it is not known whether the branch was moved. */
+async function makeTogether(context: BatchContext, batch: Batch): Promise<Outcomes> {
+	const earlier = new Map<string, Outcomes>();
 	for (let attempts = 1; ; attempts += 1) {
 		try {
 			return await attempt(context, batch, earlier);
@@ -62,8 +78,8 @@ export async function makeTogether(context: BatchContext, batch: Batch): Promise
 async function attempt(
 	context: BatchContext,
 	{ changes, until, fill }: Batch,
-	earlier: Map<string, (Outcome | null)[]>,
-): Promise<(Outcome | null)[]> {
+	earlier: Map<string, Outcomes>,
+): Promise<Outcomes> {
 	const { github, heads, branch, now } = context;
 	const [{ meta }] = changes as [Change];
 	const main = await heads.find(github, branch);
@@ -72,7 +88,7 @@ async function attempt(
 	const moved = head.recent.flatMap(({ sha }) => earlier.get(sha) ?? []);
 	if (moved.length > 0) return review ? showOutcomes(context, changes, main, review, moved) : moved;
 	fill();
-	const decisions = await decide(context, head, changes, review);
+	const decisions = await decideEach(context, head, changes, review);
 	const steps = changes.flatMap(({ meta }, index) => {
 		const edits = decisions[index];
 		return changesFiles(edits) ? [{ meta, edits }] : [];
@@ -81,23 +97,25 @@ async function attempt(
 	const hasTime = () => now().getTime() < until - reserveMs;
 	const commits = await commitEach(github, head, isJoined ? joinSteps(steps) : steps, now(), hasTime);
 	const tip = commits.at(-1) ?? head.commit;
-	let made = 0;
-	const outcomes = decisions.map((decision): Outcome | null => {
-		if (!Array.isArray(decision)) return decision;
-		if (decision.length === 0) return { commit: commits[made - 1] ?? head.commit, changed: false };
-		made += 1;
-		const commit = isJoined ? tip : commits[made - 1];
-		return commit === undefined ? null : { commit, changed: true };
-	});
+	const outcomes = outcomesOf(decisions, head.commit, isJoined ? steps.map(() => tip) : commits);
 	if (tip !== head.commit) {
 		earlier.set(tip, outcomes);
-		const name = review?.name ?? branch;
-		await moveBranch(github, name, tip, review?.open === null);
-		heads.noteMoved(name, tip);
+		await heads.move(github, review?.name ?? branch, tip, review?.open === null);
 	}
-	return review && (review.open || tip !== main.commit)
-		? showOutcomes(context, changes, main, review, outcomes)
-		: outcomes;
+	const isShown = review && (review.open || tip !== main.commit);
+	return isShown ? showOutcomes(context, changes, main, review, outcomes) : outcomes;
+}
+
+/** @param commits of the decisions with edits for which there was time */
+function outcomesOf(decisions: readonly Decision[], head: string, commits: readonly string[]): Outcomes {
+	const left = commits.values();
+	let commit: string | undefined = head;
+	return decisions.map((decision) => {
+		if (!Array.isArray(decision)) return decision;
+		const changed = decision.length > 0;
+		if (changed) commit = left.next().value;
+		return commit === undefined ? null : { commit, changed };
+	});
 }
 
 async function showOutcomes(
@@ -105,18 +123,18 @@ async function showOutcomes(
 	changes: readonly Change[],
 	main: Head,
 	review: Review,
-	outcomes: (Outcome | null)[],
-): Promise<(Outcome | null)[]> {
+	outcomes: Outcomes,
+): Promise<Outcomes> {
 	const last = changes.findLast((_, index) => "changed" in (outcomes[index] ?? {}));
 	if (!last) return outcomes;
-	const { html_url } = await showReview(context, review, last.meta);
+	const pullRequest = await showReview(context, review, last.meta);
 	/** Whether a layer that a change leaves as it is waits. */
 	const waits = ({ meta: { smallkey } }: Change) =>
 		review.open !== null && isProposed(smallkey, readerOf(review.base.files), readerOf(main.files));
 	const isWaiting = await Promise.all(changes.map(waits));
 	return outcomes.map((outcome, index) => {
 		const isShown = outcome && "changed" in outcome && (outcome.changed || isWaiting[index]);
-		return isShown ? { ...outcome, branch: review.name, pullRequest: html_url } : outcome;
+		return isShown ? { ...outcome, branch: review.name, pullRequest } : outcome;
 	});
 }
 
@@ -124,7 +142,7 @@ function changesFiles(decision: Decision | undefined): decision is Edit[] {
 	return Array.isArray(decision) && decision.length > 0;
 }
 
-async function decide(
+async function decideEach(
 	context: BatchContext,
 	head: Head,
 	changes: readonly Change[],
