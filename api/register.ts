@@ -1,5 +1,5 @@
 import { parseJson } from "../registry/json.ts";
-import { judgeChange, smallkeyProblem, type Who } from "../registry/judge.ts";
+import { type ChangeOrigin, judgeChange, smallkeyProblem } from "../registry/judge.ts";
 import {
 	canonicalText,
 	kindOf,
@@ -189,7 +189,7 @@ export function parseChange(
 	action: keyof typeof changeKinds,
 	target: string,
 	body: Uint8Array,
-	sender: Who,
+	sender: ChangeOrigin,
 ): RequestedChange | Refusal {
 	const segment = target.slice(target.lastIndexOf("/") + 1);
 	const text = decodeSegment(segment);
@@ -210,8 +210,8 @@ function judgeBody(smallkey: string, bytes: Uint8Array) {
 	return { registration: problems.length > 0 ? null : layers.get(smallkey)?.registration, problems };
 }
 
-function judgeWritten(smallkey: string, who: Who, names: (() => string[]) | null = null) {
-	return judgeChange(names, [{ path: layerPath(smallkey), kind: "written" }], who);
+function judgeWritten(smallkey: string, origin: ChangeOrigin, names: (() => string[]) | null = null) {
+	return judgeChange(names, [{ path: layerPath(smallkey), kind: "written" }], origin);
 }
 
 /** The git blob id: neither a harvest nor a change of another layer alters it. */

@@ -58,8 +58,8 @@ export async function readValid<T>(
 			// The first spelling by path with a valid file; the others are problems.
 			const [served] = judged.layers.values();
 			for (const { path } of spellings) {
-				const { smallkey, kind } = parseLayerPath(path) ?? {};
-				if (smallkey === undefined || kind === "description") continue;
+				const { smallkey, part } = parseLayerPath(path) ?? {};
+				if (smallkey === undefined || part === "description") continue;
 				layers.set(smallkey, smallkey === served?.smallkey ? make(served) : null);
 				if (!served) wrong.push(smallkey);
 			}
@@ -157,7 +157,7 @@ export async function namesIn(changes: Iterable<PathChange>) {
 		const name = parseLayerPath(path);
 		if (name) smallkeys.add(name.smallkey);
 		if (mode === null) return;
-		if (name?.kind === "registration") registered.push(name.smallkey);
+		if (name?.part === "registration") registered.push(name.smallkey);
 		if (!name) problems.push(...judgeStored([{ path, kind: "written" }]).problems);
 	});
 	return { smallkeys: [...smallkeys], registered, problems };

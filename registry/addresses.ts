@@ -132,10 +132,10 @@ export function operationOf({ origin, pathname }: URL): { address: string; opera
 }
 
 /**
- * Whether browsers block http on the site (W3C, "Mixed Content", 4). An empty `site` is unknown: public sites
- * are https.
+ * Whether browsers block http on the site (W3C, "Mixed Content", 4). @param site empty where it is unknown:
+ * public sites are https
  */
-export function isBlockedOn(site: string, address: string): boolean {
+export function isBlockedOn(address: string, site = "https:"): boolean {
 	if (!/^http:/i.test(address) || /^http:/i.test(site)) return false;
 	// Browsers trust the loopback hosts (W3C, "Secure Contexts", 3.1).
 	const loopback = /^(?:localhost|\[::1\]|127(?:\.\d{1,3}){3})$/;

@@ -32,10 +32,11 @@ export async function draftAddress(publicUrl: string, draft: Draft): Promise<str
 	return `${publicUrl}/?page=draft#draft=${packed}`;
 }
 
-export async function unpackDraft(link: string): Promise<Draft | null> {
-	if (link.length > maxReadLength || !/^[A-Za-z0-9_-]+$/.test(link)) return null;
+/** Null where `packDraft` does not write such a text, or what it unpacks to is too long. */
+export async function unpackDraft(packedText: string): Promise<Draft | null> {
+	if (packedText.length > maxReadLength || !/^[A-Za-z0-9_-]+$/.test(packedText)) return null;
 	try {
-		const binary = atob(link.replaceAll("-", "+").replaceAll("_", "/"));
+		const binary = atob(packedText.replaceAll("-", "+").replaceAll("_", "/"));
 		const packed = new Blob([Uint8Array.from(binary, (unit) => unit.charCodeAt(0))]);
 		const stream = packed.stream().pipeThrough(new DecompressionStream("deflate-raw"));
 		const bytes = await new Response(stream).arrayBuffer();

@@ -19,8 +19,6 @@ export function causeText(lang: Lang, cause: Cause): string {
 	return filled(causes[lang], cause);
 }
 
-export const healthPath = "layers/health.json";
-
 /**
  * `wrong`: its service contradicts the registration. `down`: its service does not answer usably. `empty`: it
  * draws nothing. `blocked`: it draws, but browsers block it on this site. `moved`: it draws, but redirects

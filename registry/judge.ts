@@ -1,17 +1,21 @@
 import { type Description, parseDescription } from "./description.ts";
 import { parseJson } from "./json.ts";
-import { ownersPath, parseOwners } from "./owners.ts";
+import { parseOwners } from "./owners.ts";
 import { maxBytesOf, parseRegistration, type Registration } from "./registration.ts";
 import { mayChange } from "./sender.ts";
 import {
 	descriptionPath,
 	fileName,
 	folderOf,
-	isOtherFile,
+	isOverallFile,
 	judgeKey,
+	type LayerName,
 	layerPath,
+	ownersPath,
+	parseFileName,
 	parseLayerPath,
 	parseSmallkey,
+	pathOf,
 } from "./smallkey.ts";
 import { type Problem, problemAt, type Rules, textIn } from "./texts.ts";
 import { visible } from "./untrusted-text.ts";
@@ -59,7 +63,7 @@ export type EditedFile = LayerFile | { path: string; kind: "written" | "removed"
  * A sender, by the globs of its smallkeys (null: all); `anyone`, where owners decide later; `stored`, by the
  * rules that a layer needs to be served at all.
  */
-export type Who = { id: string; smallkeys: readonly string[] | null } | "anyone" | "stored";
+export type ChangeOrigin = { id: string; smallkeys: readonly string[] | null } | "anyone" | "stored";
 
 /**
  * Every door, and every reader of stored layers, calls this function.
@@ -72,9 +76,9 @@ export type Who = { id: string; smallkeys: readonly string[] | null } | "anyone"
 export function judgeChange(
 	before: NamesBefore | null,
 	edits: readonly EditedFile[],
-	who: Who,
+	origin: ChangeOrigin,
 ): { layers: Map<string, CheckedLayer>; problems: FileProblem[] } {
-	const rules = who === "stored" ? "stored" : "written";
+	const rules = origin === "stored" ? "stored" : "written";
 	const files = edits.map((edit) => judgeFile(edit, rules));
 	const wrongNames = judgeNames(files, before, rules);
 	const layers = new Map<string, CheckedLayer>();
@@ -92,7 +96,7 @@ export function judgeChange(
 		if (layer && description) layer.description = description;
 	}
 	for (const wrongName of wrongNames.values()) problems.push(wrongName);
-	if (problems.length === 0 && typeof who === "object") problems.push(...judgeSender(who, files));
+	if (problems.length === 0 && typeof origin === "object") problems.push(...judgeSender(origin, files));
 	return { layers, problems };
 }
 
@@ -115,87 +119,104 @@ interface Content {
 }
 
 /** `layers/health.json` may be any JSON. */
-function judgeContent(edit: EditedFile, name: ReturnType<typeof parseLayerPath>, rules: Rules): Content {
+function judgeContent(edit: EditedFile, name: LayerName | null, rules: Rules): Content {
 	const { path, kind } = edit;
 	const misplaced = name ? null : judgePlace(path, kind === "removed");
 	if (misplaced) return { problems: [misplaced] };
-	// Only reviewers read other files: a wrong one must not stop layers from being served.
-	if (!("bytes" in edit) || (rules === "stored" && isOtherFile(path))) return {};
+	// Only reviewers read such a file: a wrong one must not stop layers from being served.
+	if (!("bytes" in edit) || (rules === "stored" && isOverallFile(path))) return {};
 	const { bytes } = edit;
 	if (kind !== "file") return { problems: [problemAt("", "plain-file")] };
 	if (bytes.length > maxBytesOf(path)) return { problems: [problemAt("document", "size", maxBytesOf(path))] };
 	if (path === ownersPath) return { problems: parseOwners(bytes).problems };
-	if (isOtherFile(path)) return { problems: parseJson(bytes).problems };
+	if (isOverallFile(path)) return { problems: parseJson(bytes).problems };
 	if (!name) return {};
-	if (name.kind === "registration") return parseRegistration(bytes, rules);
+	if (name.part === "registration") return parseRegistration(bytes, rules);
 	const description = parseDescription(new TextDecoder().decode(bytes));
 	return description ? { description } : { problems: [problemAt("", "description")] };
 }
 
 function judgePlace(path: string, isRemoved: boolean): Problem | null {
 	if (isRemoved) return path === ownersPath ? problemAt("", "owners-removed") : null;
-	if (isOtherFile(path)) return null;
+	if (isOverallFile(path)) return null;
 	if (!path.startsWith("layers/")) {
 		if (/^layers(?:\/|$)/i.test(path)) return problemAt("", "layers-folder");
 		// U+FFFD replaces what was not UTF-8; a backslash separates folders on Windows.
 		const isPlain = visible(path) === path && !/[\ufffd\\]/.test(path);
 		return isPlain ? null : problemAt("", "visible-name");
 	}
-	const [, name, service] = /^(.*?)(\.service)?\.json$/s.exec(fileName(path)) ?? [];
-	if (name === undefined) return problemAt("", "file-name");
-	if (parseSmallkey(name) === null) return smallkeyProblem(name);
-	return problemAt("", "folder", service ? descriptionPath(name) : layerPath(name));
+	const file = parseFileName(path);
+	if (file === null) return problemAt("", "file-name");
+	if (parseSmallkey(file.name) === null) return smallkeyProblem(file.name);
+	return problemAt("", "folder", pathOf(file.name, file.part));
 }
 
+/** By path; the files of one smallkey in any case together. */
 function judgeNames(
 	files: readonly JudgedFile[],
 	before: NamesBefore | null,
 	rules: Rules,
 ): Map<string, FileProblem> {
-	const layerFiles = files.flatMap(({ name, ...file }) => (name ? [{ ...file, ...name }] : []));
-	const smallkeys = new Set(layerFiles.map(({ smallkey }) => smallkey));
-	const pathsBefore = before ? filesBefore(smallkeys, before) : new Set<string>();
-	const isStored = (smallkey: string) => before && pathsBefore.has(layerPath(smallkey));
-	const after = new Set(pathsBefore);
-	for (const { path, isRemoved } of layerFiles) after[isRemoved ? "delete" : "add"](path);
-	const rivals = new Set(after);
-	// A stored invalid file is not served, and must not block another spelling.
-	for (const { path, registration } of layerFiles)
-		if (rules === "stored" && registration === null) rivals.delete(path);
-	const remaining = spellingsIn(rivals);
-	const removed = spellingsIn([...pathsBefore].filter((path) => !after.has(path)));
-	const problems = new Map<string, FileProblem>();
-	for (const { path, smallkey, kind } of layerFiles) {
-		if (kind !== "registration" || !rivals.has(path)) continue;
-		const lower = smallkey.toLowerCase();
-		const spellings = remaining.get(lower) ?? [];
-		const kept = spellings.find(isStored) ?? spellings[0] ?? smallkey;
-		const rule = judgeKey(smallkey, kept, removed.get(lower)?.[0] ?? null, isStored);
-		if (rule) problems.set(path, inFile(path)(problemAt("smallkey", ...rule)));
+	const named = files.flatMap((file) => (file.name ? [{ ...file, ...file.name }] : []));
+	const groups = groupBy(named, ({ smallkey }) => smallkey.toLowerCase());
+	const stored = before && storedPaths(new Set(groups.keys()), before);
+	const problems = [...groups].flatMap(([lower, spellings]) =>
+		judgeSpellings(spellings, stored && new Set(stored.get(lower)), rules),
+	);
+	return new Map(problems.map((problem) => [problem.file, problem]));
+}
+
+/** By lower-case smallkey. */
+function storedPaths(lowerKeys: ReadonlySet<string>, before: NamesBefore): Map<string, string[]> {
+	const folders = [...new Set(Array.from(lowerKeys, folderOf))];
+	const paths = folders.flatMap((folder) => Array.from(before(folder), (name) => `layers/${folder}/${name}`));
+	const lowerKeyOf = (path: string) => fileName(path).split(".", 1).join().toLowerCase();
+	return groupBy(
+		paths.filter((path) => lowerKeys.has(lowerKeyOf(path))),
+		lowerKeyOf,
+	);
+}
+
+/** @param stored paths of all spellings before the change; null where unknown */
+function judgeSpellings(
+	files: readonly (JudgedFile & LayerName)[],
+	stored: ReadonlySet<string> | null,
+	rules: Rules,
+): FileProblem[] {
+	const remaining = new Set(stored);
+	for (const { path, isRemoved } of files) {
+		if (isRemoved) remaining.delete(path);
+		else remaining.add(path);
 	}
-	for (const smallkey of before ? smallkeys : []) {
-		const path = descriptionPath(smallkey);
-		if (after.has(path) && !after.has(layerPath(smallkey)))
-			problems.set(path, inFile(path)(problemAt("", "orphan", layerPath(smallkey))));
+	const removed = registeredIn([...(stored ?? [])].filter((path) => !remaining.has(path)));
+	const served = new Set(remaining);
+	// A stored invalid file is not served, and must not block another spelling.
+	for (const { path, registration } of files)
+		if (rules === "stored" && registration === null) served.delete(path);
+	const spellings = registeredIn([...served]);
+	const kept = spellings.find((smallkey) => stored?.has(layerPath(smallkey))) ?? spellings[0] ?? "";
+	const problems: FileProblem[] = [];
+	for (const { path, smallkey, part } of files) {
+		if (part !== "registration" || !served.has(path)) continue;
+		const isNew = stored?.has(path) === false;
+		const rule = judgeKey(smallkey, kept, isNew, removed[0]);
+		if (rule) problems.push({ ...problemAt("smallkey", ...rule), file: path });
+	}
+	for (const smallkey of stored ? new Set(files.map(({ smallkey }) => smallkey)) : []) {
+		const file = descriptionPath(smallkey);
+		if (remaining.has(file) && !remaining.has(layerPath(smallkey)))
+			problems.push({ ...problemAt("", "orphan", layerPath(smallkey)), file });
 	}
 	return problems;
 }
 
-function filesBefore(smallkeys: ReadonlySet<string>, before: NamesBefore): Set<string> {
-	const lowerKeys = new Set(Array.from(smallkeys, (smallkey) => smallkey.toLowerCase()));
-	const folders = [...new Set(Array.from(smallkeys, folderOf))];
-	const paths = folders.flatMap((folder) => Array.from(before(folder), (name) => `layers/${folder}/${name}`));
-	return new Set(paths.filter((path) => lowerKeys.has(fileName(path).split(".", 1).join().toLowerCase())));
-}
-
-/** By lower-case smallkey, sorted. */
-function spellingsIn(paths: Iterable<string>): Map<string, string[]> {
+/** The smallkeys of registrations, sorted. */
+function registeredIn(paths: readonly string[]): string[] {
 	const names = [...paths].sort().map(parseLayerPath);
-	const smallkeys = names.flatMap((name) => (name?.kind === "registration" ? [name.smallkey] : []));
-	return groupBy(smallkeys, (smallkey) => smallkey.toLowerCase());
+	return names.flatMap((name) => (name?.part === "registration" ? [name.smallkey] : []));
 }
 
-function judgeSender(sender: Exclude<Who, string>, files: readonly JudgedFile[]): FileProblem[] {
+function judgeSender(sender: Exclude<ChangeOrigin, string>, files: readonly JudgedFile[]): FileProblem[] {
 	const smallkeys = new Set(files.flatMap(({ name }) => (name ? [name.smallkey] : [])));
 	const foreign = [...smallkeys].filter((smallkey) => !mayChange(sender, smallkey));
 	const globs = sender.smallkeys?.join(" ") || "—";

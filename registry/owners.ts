@@ -1,12 +1,11 @@
 import type { FromSchema } from "json-schema-to-ts";
 import { parseJson } from "./json.ts";
+import { maxBytesOf } from "./registration.ts";
 import type { owners as schema } from "./schemas/definitions.ts";
 import { validateOwners } from "./schemas/validate-documents.ts";
 import { matchesGlob } from "./sender.ts";
-import { parseLayerPath } from "./smallkey.ts";
+import { ownersPath, parseLayerPath } from "./smallkey.ts";
 import { listProblems, type Problem, pointerOf, problemAt, schemaProblems } from "./texts.ts";
-
-export const ownersPath = "layers/owners.json";
 
 interface OwnerRule {
 	glob: string;
@@ -20,17 +19,14 @@ export interface Owners {
 	senders: ReadonlyMap<string, readonly string[]>;
 }
 
-/** About ten thousand globs. */
-const maxOwnersBytes = 1024 * 1024;
-
 /**
  * Null owners: no file, or an unusable one. A login without an id is a problem, and an owner who can approve
  * nothing.
  */
 export function parseOwners(bytes?: Uint8Array | null): { owners: Owners | null; problems: Problem[] } {
 	if (!bytes) return { owners: null, problems: [] };
-	if (bytes.length > maxOwnersBytes)
-		return { owners: null, problems: [problemAt("document", "size", maxOwnersBytes)] };
+	const maxBytes = maxBytesOf(ownersPath);
+	if (bytes.length > maxBytes) return { owners: null, problems: [problemAt("document", "size", maxBytes)] };
 	const parsed = parseJson(bytes);
 	const invalid =
 		parsed.problems.length === 0 ? listProblems(schemaProblems(validateOwners, parsed.value)) : [];

@@ -12,7 +12,7 @@ import {
 import { parseJson } from "./json.ts";
 import { registration1, registration2 } from "./schemas/registration.ts";
 import { validateRegistration1, validateRegistration2 } from "./schemas/validate-documents.ts";
-import { isOtherFile, type Lang, langs, otherLang } from "./smallkey.ts";
+import { isOverallFile, type Lang, langs, otherLang } from "./smallkey.ts";
 import {
 	listProblems,
 	type Problem,
@@ -29,7 +29,7 @@ export interface Registration1 extends FromSchema<typeof registration1> {}
 
 export interface Registration2 extends FromSchema<typeof registration2> {}
 
-/** Specification, "Layer registration". */
+/** By its version (RCS specification, "Layer registration"). */
 export type Registration = Registration1 | Registration2;
 
 export function isVersion2(registration: Registration): registration is Registration2 {
@@ -44,15 +44,15 @@ function namesIn(part: unknown): string[] {
 	]);
 }
 
-const names1 = namesIn(registration1);
-const names2 = namesIn(registration2);
+const memberNames1 = namesIn(registration1);
+const memberNames2 = namesIn(registration2);
 
 /**
  * In the schema's order, with an indent of two spaces and a final newline. Equal registrations give equal
  * texts.
  */
 export function canonicalText(registration: Registration): string {
-	return `${JSON.stringify(registration, isVersion2(registration) ? names2 : names1, 2)}\n`;
+	return `${JSON.stringify(registration, isVersion2(registration) ? memberNames2 : memberNames1, 2)}\n`;
 }
 
 export const maxRegistrationBytes = 64 * 1024;
@@ -61,22 +61,22 @@ const maxDescriptionBytes = 4 * 1024 * 1024;
 const maxOtherBytes = 1024 * 1024;
 
 export function maxBytesOf(path: string): number {
-	if (isOtherFile(path) || !path.startsWith("layers/")) return maxOtherBytes;
+	if (isOverallFile(path) || !path.startsWith("layers/")) return maxOtherBytes;
 	return path.endsWith(".service.json") ? maxDescriptionBytes : maxRegistrationBytes;
 }
 
-export type LangEntry = Registration1[Lang];
+export type LangRegistration1 = Registration1[Lang];
 
 /** Of either version. */
-export type Members = LangEntry & {
+export type Members = LangRegistration1 & {
 	scrape_only?: (string | number)[];
 	feature_info_format?: string;
 	tolerance?: number;
 };
 
-export type LangNode = Registration2[Lang];
+export type LangRegistration2 = Registration2[Lang];
 
-export type ServiceType = LangNode["service_type"];
+export type ServiceType = LangRegistration2["service_type"];
 
 export const readInfoTypes: ReadonlySet<string> = new Set(["text/html", "text/plain", "application/json"]);
 
@@ -112,7 +112,7 @@ export function namedLayers(registration: Registration, lang: Lang): readonly st
 	return "scrape_only" in node ? (node.scrape_only ?? []).map(String) : [];
 }
 
-export function takesAllLayers(node: LangNode): boolean {
+export function takesAllLayers(node: LangRegistration2): boolean {
 	return "recursive" in node && node.recursive === true && node.scrape_only === undefined;
 }
 
@@ -147,7 +147,7 @@ function* oddities(address: string, url: URL, type: string): Generator<Text> {
 	const host = url.hostname.replace(/^\[|\]$/g, "");
 	const isLocal = host === "localhost" || host.endsWith(".localhost");
 	if (isLocal || privateHost.test(host)) yield textOf("private-host", host);
-	if (isBlockedOn("", url.href)) yield textOf("not-https");
+	if (isBlockedOn(url.href)) yield textOf("not-https");
 }
 
 function* oddQuery(address: string, { search }: URL, isWms: boolean): Generator<Text> {
@@ -173,8 +173,8 @@ export function warningsOf(registration: Registration): Problem[] {
 		for (const text of type === null ? [] : oddities(address, new URL(address), type))
 			warnings.push({ ...text, place });
 	}
-	const layers = langs.map((lang) => {
-		const { service_url, layer, scrape_only, service_name, feature_info_type }: Members = registration[lang];
+	for (const lang of langs) {
+		const { service_name, feature_info_type }: Members = registration[lang];
 		const other = otherLang[lang];
 		if (!service_name && registration[other].service_name)
 			warnings.push(problemAt(`/${lang}/service_name`, "name-of-other", other));
@@ -182,8 +182,12 @@ export function warningsOf(registration: Registration): Problem[] {
 			const types = [...readInfoTypes].join(", ");
 			warnings.push(problemAt(`/${lang}/feature_info_type`, "unread-info", types));
 		}
-		return JSON.stringify([service_url, layer, scrape_only]);
-	});
-	if (layers[0] === layers[1]) warnings.push(problemAt("/fr/service_url", "same-service"));
+	}
+	if (layerIn(registration.en) === layerIn(registration.fr))
+		warnings.push(problemAt("/fr/service_url", "same-service"));
 	return warnings;
+}
+
+function layerIn({ service_url, layer, scrape_only }: Members): string {
+	return JSON.stringify([service_url, layer, scrape_only]);
 }

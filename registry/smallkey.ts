@@ -47,17 +47,36 @@ export function fileName(path: string): string {
 	return path.slice(path.lastIndexOf("/") + 1);
 }
 
-export function parseLayerPath(
-	path: string,
-): { smallkey: string; kind: "registration" | "description" } | null {
-	const [, name = "", service] = /^(.*?)(\.service)?\.json$/s.exec(fileName(path)) ?? [];
-	const smallkey = parseSmallkey(name);
-	if (smallkey === null || path !== `layers/${folderOf(smallkey)}/${fileName(path)}`) return null;
-	return { smallkey, kind: service ? "description" : "registration" };
+type LayerPart = "registration" | "description";
+
+export function pathOf(smallkey: string, part: LayerPart): string {
+	return part === "description" ? descriptionPath(smallkey) : layerPath(smallkey);
 }
 
-export function isOtherFile(path: string): boolean {
-	return path === "layers/owners.json" || path === "layers/health.json";
+/** `<name>.json` or `<name>.service.json`, in any folder. */
+export function parseFileName(path: string): { name: string; part: LayerPart } | null {
+	const [, name, service] = /^(.*?)(\.service)?\.json$/s.exec(fileName(path)) ?? [];
+	return name === undefined ? null : { name, part: service ? "description" : "registration" };
+}
+
+export interface LayerName {
+	smallkey: string;
+	part: LayerPart;
+}
+
+export function parseLayerPath(path: string): LayerName | null {
+	const { name = "", part = "registration" } = parseFileName(path) ?? {};
+	const smallkey = parseSmallkey(name);
+	return smallkey !== null && path === pathOf(smallkey, part) ? { smallkey, part } : null;
+}
+
+export const ownersPath = "layers/owners.json";
+
+export const healthPath = "layers/health.json";
+
+/** Whether the file is about all layers. */
+export function isOverallFile(path: string): boolean {
+	return path === ownersPath || path === healthPath;
 }
 
 export const keyTexts = {
@@ -79,18 +98,17 @@ export const keyTexts = {
 const reservedNames = /^(?:con|prn|aux|nul|com[1-9]|lpt[1-9])$/i;
 
 /**
- * A rule for new smallkeys belongs here, and must never refuse a stored layer: a smallkey is new only where
- * `isStored` returns false.
+ * A rule for new smallkeys belongs here. Of a stored smallkey, only a second spelling is refused.
  * @param kept the spelling that is kept @param removed a stored spelling that the change removes
  */
 export function judgeKey(
 	smallkey: string,
 	kept: string,
-	removed: string | null,
-	isStored: (smallkey: string) => boolean | null,
+	isNew: boolean,
+	removed?: string,
 ): [code: keyof typeof keyTexts, ...values: string[]] | null {
 	if (kept !== smallkey) return ["case-twin", smallkey, kept];
-	if (isStored(smallkey) !== false) return null;
+	if (!isNew) return null;
 	if (reservedNames.test(smallkey)) return ["reserved-key", smallkey];
-	return removed === null ? null : ["case-rename", smallkey, removed];
+	return removed === undefined ? null : ["case-rename", smallkey, removed];
 }

@@ -8,7 +8,7 @@ import { collectFolder } from "../publish/collect.ts";
 import { judgeChange, type LayerFile, problemLine } from "../registry/judge.ts";
 import type { Registration } from "../registry/registration.ts";
 import { isReviewName } from "../registry/sender.ts";
-import { folderOf, isOtherFile } from "../registry/smallkey.ts";
+import { folderOf, isOverallFile } from "../registry/smallkey.ts";
 import { type Problem, textsOf } from "../registry/texts.ts";
 import { counted, plain } from "../registry/untrusted-text.ts";
 import {
@@ -122,7 +122,7 @@ export async function readBatch(folder: string) {
 	const files = new Map<string, LayerFile & { name: string }>();
 	for (const file of collectFolder(folder)) {
 		// Service descriptions are harvested again.
-		if (isOtherFile(file.path) || file.path.endsWith(".service.json")) continue;
+		if (isOverallFile(file.path) || file.path.endsWith(".service.json")) continue;
 		count += 1;
 		const below = file.path.slice("layers/".length);
 		const path = below.includes("/")

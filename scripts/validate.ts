@@ -11,9 +11,8 @@ import {
 	namesOf,
 	problemLine,
 } from "../registry/judge.ts";
-import { ownersPath } from "../registry/owners.ts";
 import { warningsOf } from "../registry/registration.ts";
-import { descriptionPath, layerPath } from "../registry/smallkey.ts";
+import { descriptionPath, layerPath, ownersPath } from "../registry/smallkey.ts";
 import { counted, plain } from "../registry/untrusted-text.ts";
 import { createRun, exitCodes } from "./terminal/command-line.ts";
 

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { repositoryPath } from "../../api/service/data-dir.ts";
-import { healthPath } from "../../registry/health.ts";
+import { healthPath } from "../../registry/smallkey.ts";
 import { runGit } from "../../store/git/commands/run.ts";
 
 export const servedRef = "refs/heads/main";

@@ -1,8 +1,8 @@
 import { causeOf } from "../../registry/health.ts";
 import {
 	isVersion2,
-	type LangEntry,
-	type LangNode,
+	type LangRegistration1,
+	type LangRegistration2,
 	namedLayers,
 	type Registration,
 	serviceTypeOf,
@@ -15,7 +15,7 @@ export type Service = ReturnType<typeof serviceOf>;
 
 /** What is registered in a language. */
 export function serviceOf(registration: Registration, lang: Lang) {
-	const entry: LangEntry | LangNode = registration[lang];
+	const entry: LangRegistration1 | LangRegistration2 = registration[lang];
 	const type = serviceTypeOf(registration, lang);
 	return {
 		lang,

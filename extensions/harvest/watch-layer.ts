@@ -42,7 +42,7 @@ export async function watchLayer(
 	}
 	const blocked = { state: "blocked", what: causeOf("not-secure") } as const;
 	for (const service of well)
-		if (site !== null && isBlockedOn(site, service.address)) findings.push(findingOf(service, blocked));
+		if (site !== null && isBlockedOn(service.address, site)) findings.push(findingOf(service, blocked));
 	return findings;
 }
 

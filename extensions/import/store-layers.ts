@@ -96,7 +96,7 @@ export async function storedKeys({ dataDir, github }: Configuration): Promise<st
 	if (github || (await readRef(repository)) === null) return [];
 	const files = await listTree(repository, servedBranch, "layers/");
 	const names = files.map(({ path }) => parseLayerPath(path));
-	return names.flatMap((name) => (name?.kind === "registration" ? [name.smallkey] : []));
+	return names.flatMap((name) => (name?.part === "registration" ? [name.smallkey] : []));
 }
 
 /** Whether a target serves the layer, or may serve it after its harvest. */

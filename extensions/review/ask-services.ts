@@ -1,7 +1,12 @@
 import pMap from "p-map";
 import type { Configuration } from "../../api/service/settings.ts";
 import type { CheckedLayer } from "../../registry/judge.ts";
-import { isVersion2, type LangEntry, type Registration, serviceTypeOf } from "../../registry/registration.ts";
+import {
+	isVersion2,
+	type LangRegistration1,
+	type Registration,
+	serviceTypeOf,
+} from "../../registry/registration.ts";
 import { type Lang, langs, layerPath } from "../../registry/smallkey.ts";
 import { clientsWith } from "../harvest/ask.ts";
 import { checkLayer } from "../harvest/check-layer.ts";
@@ -80,11 +85,11 @@ function touchedServices({ before, after }: ChangedLayer): TouchedService[] {
 }
 
 function requestOf(registration: Registration, lang: Lang): string {
-	const { service_url, layer }: LangEntry = registration[lang];
+	const { service_url, layer }: LangRegistration1 = registration[lang];
 	return JSON.stringify([serviceTypeOf(registration, lang), service_url, layer]);
 }
 
-type Overrides = Record<string, Partial<Record<Lang, Partial<LangEntry>>>>;
+type Overrides = Record<string, Partial<Record<Lang, Partial<LangRegistration1>>>>;
 
 /** By target. */
 function overridesOf(registration: Registration): Overrides {

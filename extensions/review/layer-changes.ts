@@ -7,9 +7,8 @@ import {
 	type LayerFile,
 	namesOf,
 } from "../../registry/judge.ts";
-import { ownersPath } from "../../registry/owners.ts";
 import { warningsOf } from "../../registry/registration.ts";
-import { descriptionPath, layerPath, parseLayerPath } from "../../registry/smallkey.ts";
+import { descriptionPath, layerPath, ownersPath, parseLayerPath } from "../../registry/smallkey.ts";
 import { textIn } from "../../registry/texts.ts";
 import { groupBy } from "../../registry/values.ts";
 import { listTree, type PathChange, readLimited } from "../../store/git/commands/tree.ts";

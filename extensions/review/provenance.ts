@@ -76,7 +76,7 @@ function personProvenance(commit: LoggedCommit, subject: string): Provenance {
 		const repaired = trailersOf(message, repairedTrailer);
 		const names = files.map(({ path }) => parseLayerPath(path));
 		const changesOther = names.some(
-			(name) => name?.kind === "registration" && !repaired.includes(name.smallkey),
+			(name) => name?.part === "registration" && !repaired.includes(name.smallkey),
 		);
 		if (parents.length > 0 && changesOther)
 			return forged(commit, "the service itself", "the service changes no registration");

@@ -13,7 +13,7 @@ export const v09: Target = {
 	doc: "v0.9/doc",
 	docs: "v0.9/docs",
 	aliases: [{ doc: "doc", docs: "docs" }],
-	// Specification, "Missing-key fragment".
+	// RCS specification, "Missing-key fragment".
 	absent: (item) => JSON.stringify({ error_code: 404, smallkey: item }),
 };
 

@@ -52,12 +52,12 @@ export function historyCommit(
 	const kinds = new Map<string, ChangeKind>();
 	const registered = new Set<string>();
 	for (const { status, path } of files) {
-		const { smallkey = "", kind = "" } = parseLayerPath(path) ?? {};
+		const { smallkey = "", part = "" } = parseLayerPath(path) ?? {};
 		// A registration adds or removes a layer; a description alone only changes it.
-		if (kind === "registration") {
+		if (part === "registration") {
 			registered.add(smallkey);
 			kinds.set(smallkey, ({ A: "added", D: "removed" } as const)[status] ?? "changed");
-		} else if (kind !== "" && !kinds.has(smallkey)) kinds.set(smallkey, "changed");
+		} else if (part !== "" && !kinds.has(smallkey)) kinds.set(smallkey, "changed");
 	}
 	// Only trailers of the service's commits are read: a pushed commit may have any trailer.
 	const isOurs = personText(committer) === serviceIdentity;

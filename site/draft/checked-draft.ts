@@ -38,8 +38,8 @@ export async function checkKey(text: string): Promise<{ isRefused: boolean; note
 	if (smallkey === null) return { isRefused: text !== "", note: keyRule };
 	const entry = await catalogue.findAnyCase(smallkey).catch(() => undefined);
 	const stored = entry?.smallkey;
-	const isStored = () => (entry === undefined ? null : stored === smallkey);
-	const rule = judgeKey(smallkey, stored ?? smallkey, null, isStored);
+	const isNew = entry !== undefined && stored !== smallkey;
+	const rule = judgeKey(smallkey, stored ?? smallkey, isNew);
 	if (rule) return { isRefused: true, note: textIn(lang, problemAt("", ...rule)) };
 	if (entry === undefined) return { isRefused: false, note: "" };
 	return { isRefused: false, note: t(entry ? "key-taken" : "key-free") };

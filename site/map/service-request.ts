@@ -37,7 +37,7 @@ export async function orFailure<T>(task: Promise<T>): Promise<T | ServiceFailed>
 export function blockedReason(address: string): ServiceFailed | null {
 	const url = webAddress(address);
 	if (!url) return new ServiceFailed(address, "protocol", address);
-	return isBlockedOn(location.href, url.href) ? new ServiceFailed(address, "not-secure") : null;
+	return isBlockedOn(url.href, location.href) ? new ServiceFailed(address, "not-secure") : null;
 }
 
 /** @throws {ServiceFailed} */

@@ -119,7 +119,7 @@ test("a page over https cannot load an address over http, unless it is on the sa
 		["https://maps.example", "http://localhost/wms", false],
 		["https://maps.example", "http://", false],
 	] as const)
-		assert.is(isBlockedOn(site, address), is, `${site} ${address}`);
+		assert.is(isBlockedOn(address, site), is, `${site} ${address}`);
 });
 
 test.run();

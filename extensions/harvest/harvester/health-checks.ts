@@ -1,4 +1,5 @@
-import { type Health, healthPath, parseHealth, type Sickness } from "../../../registry/health.ts";
+import { type Health, parseHealth, type Sickness } from "../../../registry/health.ts";
+import { healthPath } from "../../../registry/smallkey.ts";
 import { textsOf } from "../../../registry/texts.ts";
 import { isRefusal, type Log, type Meta, type Store } from "../../../store/store.ts";
 import { type CheckResult, healthText, updateHealth, weekOf } from "../health.ts";

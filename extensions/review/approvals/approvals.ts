@@ -1,4 +1,5 @@
-import { hasNoId, type Owners, ownersPath } from "../../../registry/owners.ts";
+import { hasNoId, type Owners } from "../../../registry/owners.ts";
+import { ownersPath } from "../../../registry/smallkey.ts";
 import { code, firstOf } from "../../../registry/untrusted-text.ts";
 import { type Account, accountOf, groupByOwners, isTeam, type OwnedPaths } from "../owners.ts";
 import type { PullState } from "./pull-state.ts";

@@ -1,4 +1,5 @@
-import { type Owners, ownersPath } from "../../../registry/owners.ts";
+import type { Owners } from "../../../registry/owners.ts";
+import { ownersPath } from "../../../registry/smallkey.ts";
 import { code } from "../../../registry/untrusted-text.ts";
 import { subjectOf } from "../../../store/git/commands/commits.ts";
 import { allOwners, isTeam } from "../owners.ts";

@@ -1,5 +1,4 @@
-import { healthPath } from "../../../registry/health.ts";
-import { parseLayerPath } from "../../../registry/smallkey.ts";
+import { healthPath, parseLayerPath } from "../../../registry/smallkey.ts";
 import { authorOf } from "../../../store/authorship.ts";
 import { isReviewBranch } from "../../../store/branches.ts";
 import { type Github, Refused } from "../../../store/github/client.ts";
@@ -119,7 +118,7 @@ function idsOf(accounts: readonly ({ id?: number } | null | undefined)[]): Set<n
  * health decide on symbols, labels and which layers are shown.
  */
 function isWrittenByRefresh(path: string): boolean {
-	return path === healthPath || parseLayerPath(path)?.kind === "description";
+	return path === healthPath || parseLayerPath(path)?.part === "description";
 }
 
 /**

@@ -1,8 +1,7 @@
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { browserPath } from "../../../extensions/prove/browser.ts";
-import { healthPath } from "../../../registry/health.ts";
-import { layerPath } from "../../../registry/smallkey.ts";
+import { healthPath, layerPath } from "../../../registry/smallkey.ts";
 import { Local, noon } from "../../helpers/local.ts";
 import { exits, prints, runScript } from "../../helpers/process.ts";
 import { freshSuite, gitIn, writeFiles } from "../../helpers/world.ts";

@@ -1,8 +1,7 @@
 import * as assert from "uvu/assert";
 import { acceptReview, parseReviewer } from "../../../extensions/review/decide.ts";
 import { isStale } from "../../../extensions/review/waiting.ts";
-import { healthPath } from "../../../registry/health.ts";
-import { layerPath } from "../../../registry/smallkey.ts";
+import { healthPath, layerPath } from "../../../registry/smallkey.ts";
 import { serviceIdentity } from "../../../store/authorship.ts";
 import { importCommit } from "../../../store/git/writer.ts";
 import { feature, Local, textOf, wms } from "../../helpers/local.ts";
