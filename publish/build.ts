@@ -6,7 +6,7 @@ import { ifThereSync } from "../store/files/files.ts";
 import { diffTree, type PathChange } from "../store/git/commands/tree.ts";
 import { readServed } from "./changed-layers.ts";
 import { type CommitAt, type LayersAt, locate, type Source, versionOf } from "./collect.ts";
-import { openFolder, servedManifestPath } from "./place-file.ts";
+import { openFolder, servedManifestPath } from "./fragment-folder.ts";
 import { fragmentSettings, rendererStamp, renderFragments } from "./rendered.ts";
 
 export type Built = Awaited<ReturnType<typeof build>>;

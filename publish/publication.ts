@@ -13,7 +13,7 @@ import { etagOf } from "../store/hashes.ts";
 import type { Log } from "../store/store.ts";
 import { namesIn, readValid, storeLayers } from "./changed-layers.ts";
 import { FileWriter, type Rendered } from "./file-writer.ts";
-import { openFolder, servedManifestPath } from "./place-file.ts";
+import { openFolder, servedManifestPath } from "./fragment-folder.ts";
 import { createFragmentCache, fragmentSettings, rendererStamp, renderFragments } from "./rendered.ts";
 
 /** The files of a larger push are written in the background. */
@@ -67,29 +67,15 @@ export class Publication {
 	 * @throws {GitFailure} if the layers cannot be read and there are no files
 	 */
 	async begin(branch: ServedBranch): Promise<string> {
-		const { dataDir, repository, log } = this.options;
-		const { folder, layers } = this.files;
+		const { dataDir, log } = this.options;
+		const { folder } = this.files;
 		const stored = await readTextIfThere(servedManifestPath(folder.out));
 		const manifest = tryJson(stored ?? "") as ServedManifest | null;
-		const know = (manifest: ServedManifest) => {
-			for (const [smallkey, rank] of manifest.layers) layers.set(smallkey, rank);
-		};
 		try {
-			const range = manifest && (await branch.rangeSince(manifest.commit));
-			if (manifest && !range) {
-				log.warn(
-					`${repository} does not have commit ${manifest.commit}, which was served last: it is new, or an older copy, and served as it is`,
-				);
-			}
-			const isKnown = manifest?.renderer === rendererStamp(this.#settings) && !manifest.isOpen;
-			const isCurrent = isKnown && !folder.isMissing() && !existsSync(join(dataDir, "fragments"));
-			if (range && isCurrent) {
-				know(manifest);
-				await this.publish(range);
-			} else await this.#compareAll(await branch.firstRange());
+			await this.#catchUp(branch, manifest);
 		} catch (error) {
 			if (!(error instanceof GitFailure) || !manifest || folder.isMissing()) throw error;
-			know(manifest);
+			this.#setRanks(manifest);
 			this.#served = { to: manifest.commit, at: branch.readerAt(manifest.commit) };
 			return manifest.commit;
 		}
@@ -98,6 +84,25 @@ export class Publication {
 		for (const name of ["fragments", "fragments.ended", "dist.made", "dist.manifest"])
 			await rm(join(dataDir, name), { force: true }).catch(log.error);
 		return branch.commit;
+	}
+
+	async #catchUp(branch: ServedBranch, manifest: ServedManifest | null): Promise<void> {
+		const { dataDir, repository, log } = this.options;
+		const range = manifest && (await branch.rangeSince(manifest.commit));
+		if (manifest && !range) {
+			log.warn(
+				`${repository} does not have commit ${manifest.commit}, which was served last: it is new, or an older copy, and served as it is`,
+			);
+		}
+		const isKnown = manifest?.renderer === rendererStamp(this.#settings) && !manifest.isOpen;
+		const isCurrent = isKnown && !this.files.folder.isMissing() && !existsSync(join(dataDir, "fragments"));
+		if (!range || !isCurrent) return this.#compareAll(await branch.firstRange());
+		this.#setRanks(manifest);
+		await this.publish(range);
+	}
+
+	#setRanks({ layers }: ServedManifest): void {
+		for (const [smallkey, rank] of layers) this.files.layers.set(smallkey, rank);
 	}
 
 	async #compareAll({ to, changes, at }: CommitRange): Promise<void> {

@@ -108,14 +108,10 @@ const valuesOf: Readonly<Record<string, (params: Params) => string | number | Te
 	required: () => "",
 	additionalProperties: () => "",
 	enum: ({ allowedValues }) => oneOf(allowedValues as string[]),
-	type: ({ type }) => textOf(typeCode(String(type))),
+	// A test compares the types and keywords of all schemas with the texts.
+	type: ({ type }) => textOf(`${/^[aeiou]/.test(String(type)) ? "an" : "a"}-${type}` as TextCode),
 	...{ maxLength: limitOf, minimum: limitOf, maximum: limitOf, maxItems: limitOf },
 };
-
-/** A test compares the types and keywords of all schemas with the texts. */
-export function typeCode(type: string): TextCode {
-	return `${/^[aeiou]/.test(type) ? "an" : "a"}-${type}` as TextCode;
-}
 
 function limitOf({ limit }: Params): number {
 	return limit as number;

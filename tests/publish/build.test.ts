@@ -101,7 +101,7 @@ test("readers have a file whole, and a file that cannot take its place leaves no
 test("a thousand reads of a file at once are answered; if no file can be opened, that is not a missing one", async () => {
 	writeFiles(out, { one: "text" });
 	const script = `import { openSync } from "node:fs";
-		import { readFragmentFile } from "${join(root, "publish/place-file.ts")}";
+		import { readFragmentFile } from "${join(root, "publish/fragment-folder.ts")}";
 		const path = "${join(out, "one")}";
 		const read = () => readFragmentFile(path).then((fragment) => String(fragment?.body), ({ code }) => code);
 		console.log(...new Set(await Promise.all(Array.from({ length: 1_000 }, read))));

@@ -15,7 +15,6 @@ import {
 	textOf,
 	texts,
 	textsOf,
-	typeCode,
 } from "../../registry/texts.ts";
 import { schemaFiles } from "../../site/data/openapi.ts";
 import { test } from "../helpers/suite.ts";
@@ -30,7 +29,7 @@ function codesOf(schema: unknown): string[] {
 	const { code, if: _if, ...keywords } = schema as Record<string, unknown>;
 	return Object.entries(keywords).flatMap(([keyword, value]) => {
 		if (/^(?:properties|definitions)$/.test(keyword)) return Object.values(value as object).flatMap(codesOf);
-		if (keyword === "type") return ["type", typeCode(String(value))];
+		if (keyword === "type") return ["type", /^[aio]/.test(String(value)) ? `an-${value}` : `a-${value}`];
 		const own = silent.test(keyword) ? [] : [String(code ?? keyword)];
 		return keyword === "not" ? own : [...own, ...codesOf(value)];
 	});
