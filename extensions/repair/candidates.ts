@@ -1,4 +1,4 @@
-import type { LangDescription } from "../../registry/description.ts";
+import type { FeatureDescription, LangDescription, NamedDescription } from "../../registry/description.ts";
 import { isVersion2, type Registration } from "../../registry/registration.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { hasItsName } from "../harvest/agreement.ts";
@@ -34,80 +34,93 @@ const maxAddresses = 5;
  * Requests no other host, unless a permanent redirect leads there. Searches share answers and never reject. They return
  * null if no place agrees, or several agree equally.
  */
-export function createCandidateSearch(clients: SearchClients) {
-	const targets = new Map<string, ReturnType<typeof permanentTarget>>();
+export class CandidateSearch {
+	readonly #targets = new Map<string, ReturnType<typeof permanentTarget>>();
 
-	return {
-		async find(subject: Subject): Promise<Candidate | null> {
-			const { registration, lang, before } = subject;
-			const requested = new Set<string>();
-			// A service of both languages must be right for both.
-			const shared = langs.filter((other) => placeOf(registration, other) === placeOf(registration, lang));
-			const isRight = ({ description }: Alike) =>
-				!shared.some((sharedLang) => isOfOtherLanguage(sharedLang, namesOf(before), namesOf(description)));
-			const all: Candidate[] = [];
-			for await (const [by, addresses] of attempts(subject, clients)) {
-				const matches: Candidate[] = [];
-				const left = addresses.filter((address) => !requested.has(address)).slice(0, maxAddresses);
-				for (const address of left.flatMap((address) => [address.replace(/^http:/, "https:"), address])) {
-					if (requested.has(address)) continue;
-					requested.add(address);
-					const alike = (await findAt(subject, address, clients)).filter(isRight);
-					const isUnsure = by === "similar" || (by === "folder" && isInKnownFolder(before, address));
-					const isTarget = by === "redirect";
-					matches.push(...(isUnsure ? alike.map(perhaps) : alike).map((match) => ({ ...match, isTarget })));
-				}
-				if (matches.some(isSame)) return best(matches);
-				all.push(...matches);
+	constructor(readonly clients: SearchClients) {}
+
+	async find(subject: Subject): Promise<Candidate | null> {
+		const requested = new Set<string>();
+		const all: Candidate[] = [];
+		for await (const { source, addresses } of possibleAddresses(subject, this.clients)) {
+			const matches: Candidate[] = [];
+			const unseen = addresses.filter((address) => !requested.has(address)).slice(0, maxAddresses);
+			for (const address of unseen.flatMap((address) => [withHttps(address), address])) {
+				if (requested.has(address)) continue;
+				requested.add(address);
+				matches.push(...(await findCandidatesAt(subject, address, source, this.clients)));
 			}
-			return best(all);
-		},
+			if (matches.some(isSame)) return pickBest(matches);
+			all.push(...matches);
+		}
+		return pickBest(all);
+	}
 
-		/** Of a layer that still works, if everything agrees there. */
-		async findTarget(subject: Subject): Promise<Candidate | null> {
-			const { service_url: address } = subject.registration[subject.lang];
-			const isFeature = "renderer" in subject.before;
-			const [, service = address, number = ""] = (isFeature && /^(.*?)(\/\d+\/?)$/.exec(address)) || [];
-			const target = targets.get(service) ?? permanentTarget(service, isFeature, clients.fetch, "HEAD");
-			targets.set(service, target);
-			const moved = await target;
-			if (moved === null) return null;
-			const [match] = await sameAt(subject, `${moved}${number}`, clients);
-			return match && isSame(match) ? { ...match, isTarget: true } : null;
-		},
+	/** Of a layer that still works, if everything agrees there. */
+	async findTarget(subject: Subject): Promise<Candidate | null> {
+		const { fetch } = this.clients;
+		const { service_url: address } = subject.registration[subject.lang];
+		const isFeature = "renderer" in subject.before;
+		const [, service = address, number = ""] = (isFeature && /^(.*?)(\/\d+\/?)$/.exec(address)) || [];
+		const target = this.#targets.get(service) ?? permanentTarget(service, isFeature, fetch, "HEAD");
+		this.#targets.set(service, target);
+		const moved = await target;
+		if (moved === null) return null;
+		const [match] = await sameAt(subject, `${moved}${number}`, this.clients);
+		return match && isSame(match) ? { ...match, isTarget: true } : null;
+	}
 
-		/** For a layer that became empty: its namesake with features that was not beside it before. */
-		async findFull(before: LangDescription): Promise<Candidate | null> {
-			if (!knowsAll(before.siblings)) return null;
-			const matches = await findAlike(before, before.service_url, clients);
-			const namesakes = matches.filter(({ agreement }) => hasItsName(agreement));
-			return best(namesakes.map((match) => perhaps({ ...match, isTarget: false })));
-		},
-	};
+	/** For a layer that became empty: its namesake with features that was not beside it before. */
+	async findFull(before: LangDescription): Promise<Candidate | null> {
+		if (!knowsAll(before.siblings)) return null;
+		const matches = await findAlike(before, before.service_url, this.clients);
+		const namesakes = matches.filter(({ agreement }) => hasItsName(agreement));
+		return pickBest(namesakes.map((match) => ({ ...asUnsure(match), isTarget: false })));
+	}
 }
 
+/** How an address was found. */
+type Source = "redirect" | "https" | "service" | "folder" | "similar";
+
 /** The cheapest first. */
-async function* attempts({ registration, lang, before }: Subject, clients: SearchClients) {
+async function* possibleAddresses(
+	{ registration, lang, before }: Subject,
+	clients: SearchClients,
+): AsyncGenerator<{ source: Source; addresses: string[] }> {
 	const { address, ogc } = serviceOf(registration, lang);
 	const number = ogc ? "" : numberIn(address);
 	// A redirect may lead to the service without the number of the layer.
 	const targetOf = async (from: string) => {
-		const target = await permanentTarget(from, !ogc, clients.fetch);
+		const target = await permanentTarget(from, !ogc, clients.fetch, "GET");
 		return target && number && !numberIn(target) ? `${target.replace(/\/$/, "")}/${number}` : target;
 	};
 	const presence = await presenceOf(before, address, clients);
 	if (presence === "here") return;
 	const target = await targetOf(address);
-	yield ["redirect", target === null ? [] : [target]] as const;
-	const secure = address.replace(/^http:/, "https:");
-	if (secure !== address) yield ["https", [(await targetOf(secure)) ?? secure]] as const;
-	if (presence !== "unknown") yield ["service", [address]] as const;
+	if (target !== null) yield { source: "redirect", addresses: [target] };
+	const secure = withHttps(address);
+	if (secure !== address) yield { source: "https", addresses: [(await targetOf(secure)) ?? secure] };
+	if (presence !== "unknown") yield { source: "service", addresses: [address] };
 	if (presence !== "gone" && presence !== "withdrawn") return;
 	const { same, similar } = await otherServices(before, address, clients.ask);
 	// A service that has lost a layer did not move itself.
-	if (presence === "gone") yield ["folder", same] as const;
-	yield ["similar", similar] as const;
-	if (presence === "gone" && ogc) yield ["folder", await linkedServices(address, clients.fetch)] as const;
+	if (presence === "gone") yield { source: "folder", addresses: same };
+	yield { source: "similar", addresses: similar };
+	if (presence === "gone" && ogc)
+		yield { source: "folder", addresses: await linkedServices(address, clients.fetch) };
+}
+
+async function findCandidatesAt(subject: Subject, address: string, source: Source, clients: Clients) {
+	const { registration, lang, before } = subject;
+	// A service of both languages must be right for both.
+	const shared = langs.filter((other) => placeOf(registration, other) === placeOf(registration, lang));
+	const alike = (await findAt(subject, address, clients)).filter(
+		({ description }) =>
+			!shared.some((sharedLang) => isOfOtherLanguage(sharedLang, namesOf(before), namesOf(description))),
+	);
+	const isUnsure = source === "similar" || (source === "folder" && isInKnownFolder(before, address));
+	const isTarget = source === "redirect";
+	return alike.map((match): Candidate => ({ ...(isUnsure ? asUnsure(match) : match), isTarget }));
 }
 
 /** If the layer is not there, the other layers of its service are compared. */
@@ -118,7 +131,7 @@ async function findAt(subject: Subject, address: string, clients: Clients): Prom
 	const presence = await presenceOf(before, address, clients);
 	if (presence === "here" || presence === "unknown") return same;
 	const alike = await findAlike(before, address, clients);
-	return [...same, ...(knowsAll(before.siblings) ? alike : alike.map(perhaps))];
+	return [...same, ...(knowsAll(before.siblings) ? alike : alike.map(asUnsure))];
 }
 
 /** By the same number or name. */
@@ -128,38 +141,41 @@ async function sameAt({ registration, lang, before }: Subject, address: string, 
 }
 
 function namesOf(description: LangDescription): string {
-	const names =
-		"renderer" in description ? [description.name] : "layers" in description ? description.layers : [];
-	return [new URL(description.service_url).pathname, ...names].join(" ");
+	const {
+		service_url,
+		name = "",
+		layers = [],
+	} = description as Partial<FeatureDescription> & NamedDescription;
+	return [new URL(service_url).pathname, name, ...layers].join(" ");
 }
 
 /** A service in a folder that was there before may be another one of the same name. */
 function isInKnownFolder({ service_url, folders }: LangDescription, address: string): boolean {
 	const [before, after] = [arcgisPlaceOf(service_url), arcgisPlaceOf(address)];
-	if (!before || !after || withoutScheme(before.catalogue) !== withoutScheme(after.catalogue)) return false;
+	if (!before || !after || withHttps(before.catalogue) !== withHttps(after.catalogue)) return false;
 	return after.folder === "" || !knowsAll(folders) || folders.includes(after.folder);
 }
 
-function withoutScheme(address: string): string {
-	return address.replace(/^https?:/, "");
+function withHttps(address: string): string {
+	return address.replace(/^http:/, "https:");
 }
 
 function isSame({ agreement }: Alike): boolean {
 	return agreement.sure === "same";
 }
 
-function perhaps<C extends Alike>(candidate: C): C {
-	return { ...candidate, agreement: { ...candidate.agreement, sure: "perhaps" } };
+function asUnsure(match: Alike): Alike {
+	return { ...match, agreement: { ...match.agreement, sure: "perhaps" } };
 }
 
 /** Null without one that is better than all others. https is preferred to http. */
-function best(candidates: readonly Candidate[]): Candidate | null {
+function pickBest(candidates: readonly Candidate[]): Candidate | null {
 	const weightOf = ({ agreement: { sure, rows } }: Candidate) =>
 		(sure === "same" ? 1000 : 0) + rows.filter((row) => row.agrees).length;
 	const maxWeight = Math.max(...candidates.map(weightOf));
 	const top = new Map<string, Candidate>();
 	for (const candidate of candidates.filter((candidate) => weightOf(candidate) === maxWeight)) {
-		const place = `${withoutScheme(candidate.service_url)} ${candidate.layer ?? ""}`;
+		const place = `${withHttps(candidate.service_url)} ${candidate.layer ?? ""}`;
 		if (!top.get(place)?.service_url.startsWith("https:")) top.set(place, candidate);
 	}
 	const [match = null, second] = top.values();
@@ -171,6 +187,7 @@ export function withEntry(
 	lang: Lang,
 	{ service_url, layer }: { service_url: string; layer?: string | undefined },
 ): Registration {
-	const names = layer === undefined ? {} : isVersion2(registration) ? { scrape_only: [layer] } : { layer };
-	return { ...registration, [lang]: { ...registration[lang], service_url, ...names } } as Registration;
+	const names = isVersion2(registration) ? { scrape_only: [layer] } : { layer };
+	const entry = { ...registration[lang], service_url, ...(layer !== undefined && names) };
+	return { ...registration, [lang]: entry } as Registration;
 }

@@ -1,13 +1,12 @@
-import type { LangDescription } from "../../registry/description.ts";
-import type { Document } from "../../site/service/arcgis.ts";
+import type { FeatureDescription, LangDescription } from "../../registry/description.ts";
 import { numberOf } from "../../site/service/decode.ts";
 import { agreementOf, hasItsName } from "../harvest/agreement.ts";
 import { findAlike } from "../harvest/alike.ts";
 import { askLayers, askList } from "../harvest/arcgis/answers.ts";
 import { describeLayer } from "../harvest/arcgis/feature-layer.ts";
 import { arcgisPlaceOf, numberIn } from "../harvest/arcgis/place.ts";
+import type { Ask } from "../harvest/ask.ts";
 import type { Clients } from "../harvest/clients.ts";
-import type { DescriptionResult } from "../harvest/description.ts";
 import { isCopyOf, seriesStep } from "../harvest/names.ts";
 import { knowsAll } from "../harvest/siblings.ts";
 import { orNull, orTrouble, Trouble } from "../harvest/trouble.ts";
@@ -33,43 +32,56 @@ export async function presenceOf(
 	address: string,
 	clients: Clients,
 ): Promise<Presence> {
+	return "renderer" in before
+		? presenceInArcgis(before, address, clients)
+		: presenceInWms(before, address, clients);
+}
+
+async function presenceInArcgis(
+	before: FeatureDescription,
+	address: string,
+	clients: Clients,
+): Promise<Presence> {
+	const layers = await orTrouble(askLayers(address, clients.ask));
+	if (layers instanceof Trouble) return presenceOfService(address, layers, clients.ask);
+	// A service lists nothing while it starts.
+	if (layers.length === 0) return "unknown";
+	const layer = layers.find(({ id }) => String(numberOf(id)) === numberIn(address));
+	if (!layer) return "withdrawn";
+	if (Array.isArray(layer.subLayerIds)) return "replaced";
+	const now = await orNull(describeLayer(address, clients));
+	// A number may become that of another layer.
+	return !now || hasItsName(agreementOf(before, now.description)) ? "here" : "replaced";
+}
+
+async function presenceInWms(before: LangDescription, address: string, clients: Clients): Promise<Presence> {
 	const { ask, read } = clients;
 	const [name = ""] = "layers" in before ? before.layers : [];
-	const list = await orTrouble<(Document | string)[]>(
-		"renderer" in before
-			? askLayers(address, ask)
-			: read("WMS", address, [name]).then(({ layers }) => [...layers.keys()]),
-	);
-	if (list instanceof Trouble) return withoutList(address, list, ask);
-	// A service lists nothing while it starts.
-	if (list.length === 0) return "unknown";
-	const listed = list.find((item) =>
-		typeof item === "string" ? item === name : String(numberOf(item.id)) === numberIn(address),
-	);
-	if (listed === undefined) return "withdrawn";
-	if (typeof listed !== "string" && Array.isArray(listed.subLayerIds)) return "replaced";
-	const now = await orNull<DescriptionResult>(
-		"renderer" in before ? describeLayer(address, clients) : describeLayers("WMS", address, [name], read),
-	);
+	const capabilities = await orTrouble(read("WMS", address, [name]));
+	if (capabilities instanceof Trouble) return presenceOfService(address, capabilities, ask);
+	const { layers } = capabilities;
+	if (layers.size === 0) return "unknown";
+	if (!layers.has(name)) return "withdrawn";
+	const now = await orNull(describeLayers("WMS", address, [name], read));
 	if (!now) return "here";
 	const agreement = agreementOf(before, now.description);
-	// A number may become that of another layer; two names are at most swapped.
-	if (typeof listed !== "string" || /^\d+$/.test(listed)) return hasItsName(agreement) ? "here" : "replaced";
+	if (/^\d+$/.test(name)) return hasItsName(agreement) ? "here" : "replaced";
+	// Two names are at most swapped.
 	if (agreement.sure !== null) return "here";
 	const alike = await findAlike(before, address, clients);
 	return alike.some((match) => match.agreement.sure === "same") ? "replaced" : "here";
 }
 
-async function withoutList(address: string, trouble: Trouble, ask: Clients["ask"]): Promise<Presence> {
+/** Of a layer whose service does not list its layers. */
+async function presenceOfService(address: string, trouble: Trouble, ask: Ask): Promise<Presence> {
 	const place = arcgisPlaceOf(address);
 	if (!place) return saysGone(trouble) ? "gone" : "unknown";
 	const list = await orTrouble(askList(place.catalogue, place.folder, ask));
+	if (list instanceof Trouble) return saysGone(list) && saysGone(trouble) ? "gone" : "unknown";
 	// ArcGIS ignores the case of names.
 	const path = [place.folder, place.name, place.type].filter(Boolean).join("/").toLowerCase();
-	if (!(list instanceof Trouble) && list.paths.some((listedPath) => listedPath.toLowerCase() === path))
-		return "here";
-	const isOut = !(list instanceof Trouble) || saysGone(list);
-	return isOut && saysGone(trouble) ? "gone" : "unknown";
+	if (list.paths.some((listedPath) => listedPath.toLowerCase() === path)) return "here";
+	return saysGone(trouble) ? "gone" : "unknown";
 }
 
 const maxHops = 3;
@@ -80,7 +92,12 @@ const permanent = new Set([301, 308]);
 const ownParameters = /^(?:f|service|request|version|token)$/i;
 
 /** Null if there is no redirect, or one of them is temporary. */
-export async function permanentTarget(address: string, isArcgis: boolean, fetch: Fetch, method = "GET") {
+export async function permanentTarget(
+	address: string,
+	isArcgis: boolean,
+	fetch: Fetch,
+	method: "GET" | "HEAD",
+): Promise<string | null> {
 	let url = new URL(address);
 	const query = isArcgis ? { f: "json" } : { SERVICE: "WMS", REQUEST: "GetCapabilities" };
 	for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
@@ -108,27 +125,21 @@ function plainAddress(url: URL, isArcgis = false): string {
 
 const maxFolders = 60;
 
-/** ArcGIS servers before version 11, and since. */
-const paths = ["/arcgis/rest/", "/server/rest/"] as const;
-
 /**
  * On the same ArcGIS server. `same`: of the same name and type in any folder. `similar`: of a similar name in the folder
  * that were not there before, or of the same name and another type.
  */
-export async function otherServices(before: LangDescription, address: string, ask: Clients["ask"]) {
+export async function otherServices(before: LangDescription, address: string, ask: Ask) {
 	const none = { same: [] as string[], similar: [] as string[] };
 	const place = arcgisPlaceOf(address);
 	if (!place) return none;
 	const { folder, name, type } = place;
-	const others = paths.map((path, at) => place.catalogue.replace(path, paths[1 - at] as string));
+	// ArcGIS servers before version 11, and since.
+	const [older, newer] = ["/arcgis/rest/", "/server/rest/"] as const;
+	const others = [place.catalogue.replace(older, newer), place.catalogue.replace(newer, older)];
 	for (const catalogue of new Set([place.catalogue, ...others])) {
-		const top = await orNull(askList(catalogue, "", ask));
-		if (!top) continue;
-		const services = [...top.paths];
-		for (const folderName of top.folders.filter((name) => !isCopyOf(folder, name)).slice(0, maxFolders)) {
-			const list = await orNull(askList(catalogue, folderName, ask));
-			services.push(...(list?.paths ?? []));
-		}
+		const services = await listServices(catalogue, folder, ask);
+		if (!services) continue;
 		const all = services.map((path) => ({ path, parts: path.split("/") }));
 		const addressOf = ({ path }: { path: string }) => place.addressOf(path, catalogue);
 		const isSame = (parts: string[]) => isSameText(parts.at(-2), name) && isSameText(parts.at(-1), type);
@@ -140,15 +151,25 @@ export async function otherServices(before: LangDescription, address: string, as
 	return none;
 }
 
+/** Without copies of a folder; null if the server does not answer. */
+async function listServices(catalogue: string, folder: string, ask: Ask): Promise<string[] | null> {
+	const top = await orNull(askList(catalogue, "", ask));
+	if (!top) return null;
+	const services = [...top.paths];
+	for (const name of top.folders.filter((name) => !isCopyOf(folder, name)).slice(0, maxFolders))
+		services.push(...((await orNull(askList(catalogue, name, ask)))?.paths ?? []));
+	return services;
+}
+
 function isSameText(a = "", b = ""): boolean {
 	return a.toLowerCase() === b.toLowerCase();
 }
 
-const kinds = new Set(["MapServer", "FeatureServer"]);
+const drawnTypes = new Set(["MapServer", "FeatureServer"]);
 
 function isSimilar(service: string, name: string, type: string, { services }: LangDescription): boolean {
 	const [otherName = "", otherType = ""] = service.split("/");
-	if (otherName === name) return otherType !== type && kinds.has(otherType) && kinds.has(type);
+	if (otherName === name) return otherType !== type && drawnTypes.has(otherType) && drawnTypes.has(type);
 	if (otherType !== type || !knowsAll(services) || services.includes(service)) return false;
 	const step = seriesStep(name, otherName);
 	return step > 0 || (step === 0 && otherName.startsWith(`${name}_`));

@@ -64,9 +64,9 @@ export function proposalsOf(repairs: readonly Repair[], declined: ReadonlySet<st
 }
 
 /** Sure matches that moved between the same origins, or between the same services of a server, form a group. */
-function groupOf({ layer, registration, langs, sure }: Repair): string {
+function groupOf({ layer, registration, byLang, sure }: Repair): string {
 	if (sure !== "same") return layer.smallkey;
-	const ways = langs.map(({ lang }) => {
+	const ways = byLang.map(({ lang }) => {
 		const [from, to] = [layer.registration[lang].service_url, registration[lang].service_url];
 		const [before, after] = [new URL(from).origin, new URL(to).origin];
 		return before === after ? [from, to].map((address) => address.replace(/\/\d+\/?$/, "")) : [before, after];
@@ -75,8 +75,8 @@ function groupOf({ layer, registration, langs, sure }: Repair): string {
 }
 
 /** Places and traits. The number of features changes daily, and would bring a declined proposal back. */
-function evidenceOf({ layer, langs }: Repair): string {
-	const facts = langs.map(({ lang, candidate: { service_url, layer: name = null, agreement } }) => [
+function evidenceOf({ layer, byLang }: Repair): string {
+	const facts = byLang.map(({ lang, candidate: { service_url, layer: name = null, agreement } }) => [
 		lang,
 		placeOf(layer.registration, lang),
 		[
@@ -92,12 +92,12 @@ type Write = (text: string) => string;
 
 const maxTextLength = 200;
 
-function repairText({ layer, langs: repaired }: Repair, lang: Lang, write: Write): string {
+function repairText({ layer, byLang }: Repair, lang: Lang, write: Write): string {
 	const texts = repairTexts[lang];
 	const cell = (text: string) => (text === "" ? "" : write(text));
 	const lines = [`${texts.layer} ${write(layer.smallkey)}`, ""];
 	// Languages with the same service share their candidate.
-	for (const [candidate, sharing] of groupBy(repaired, (item) => item.candidate)) {
+	for (const [candidate, sharing] of groupBy(byLang, (item) => item.candidate)) {
 		const { service_url, layer: name = "", isTarget, agreement } = candidate;
 		const sharingLangs = sharing.map((item) => item.lang);
 		const registered = write(placeOf(layer.registration, sharingLangs[0] as Lang));

@@ -6,7 +6,7 @@ import { type Lang, langs } from "../../registry/smallkey.ts";
 import { isSick } from "../harvest/finding.ts";
 import { eachService, placeOf, type Service, serviceOf } from "../harvest/service.ts";
 import { watchLayer } from "../harvest/watch-layer.ts";
-import { type Candidate, createCandidateSearch, type SearchClients, withEntry } from "./candidates.ts";
+import { type Candidate, CandidateSearch, type SearchClients, withEntry } from "./candidates.ts";
 
 interface LangRepair {
 	lang: Lang;
@@ -15,7 +15,7 @@ interface LangRepair {
 
 export interface Repair {
 	layer: CheckedLayer;
-	langs: LangRepair[];
+	byLang: LangRepair[];
 	sure: "same" | "perhaps";
 	/** After the repair. */
 	registration: Registration;
@@ -24,55 +24,60 @@ export interface Repair {
 
 /** Proposes only what a viewer can draw, and never rejects. */
 export function createRepairSearch(clients: SearchClients, registered: Iterable<CheckedLayer>) {
-	const search = createCandidateSearch(clients);
-	/** Registered place → smallkey: there a candidate must surely be the same layer. */
-	const owners = new Map<string, string>();
+	const search = new CandidateSearch(clients);
+	const smallkeysByPlace = new Map<string, string>();
 	for (const { smallkey, registration } of registered)
-		for (const lang of langs) owners.set(placeOf(registration, lang), smallkey);
+		for (const lang of langs) smallkeysByPlace.set(placeOf(registration, lang), smallkey);
 
-	async function findLang(
-		{ smallkey, registration, description }: CheckedLayer,
-		{ lang, type, names }: Service,
-		state: SickState | null,
-	): Promise<Candidate | null> {
-		const before = currentDescription(registration, description, lang);
-		// An entry without a number or a name is a whole service, which cannot be compared.
-		if (!before || (type !== "esriFeature" && names.length !== 1)) return null;
-		const subject = { registration, lang, before };
-		if (state === null) return search.findTarget(subject);
-		if (state === "empty" && !("renderer" in before)) return null;
-		const candidate = await (state === "empty" ? search.findFull(before) : search.find(subject));
-		if (!candidate) return null;
-		const place = placeOf(withEntry(registration, lang, candidate), lang);
-		const owner = owners.get(place) ?? smallkey;
-		const isOfOther = candidate.agreement.sure === "perhaps" && owner !== smallkey;
-		// The layer of the other language is another one.
-		const isTaken = isOfOther || langs.some((other) => place === placeOf(registration, other));
-		return isTaken ? null : candidate;
-	}
-
-	async function isWell({ registration, langs }: Repair): Promise<boolean> {
-		const bytes = new TextEncoder().encode(canonicalText(registration));
-		if (!parseRegistration(bytes, "written").registration) return false;
-		const findings = await watchLayer(registration, null, clients, null);
-		return findings.filter(isSick).every((finding) => langs.every(({ lang }) => lang !== finding.lang));
-	}
-
-	/** @param wasSick else only permanent redirects are followed, and the layer is not looked at */
-	return async (layer: CheckedLayer, wasSick = true): Promise<{ isSick: boolean; repair: Repair | null }> => {
-		const { registration, description } = layer;
+	/** @param wasSick else only permanent redirects are followed, and the layer is not checked */
+	return async (
+		layer: CheckedLayer,
+		wasSick: boolean,
+	): Promise<{ isSick: boolean; repair: Repair | null }> => {
+		const { smallkey, registration, description } = layer;
 		const findings = wasSick ? await watchLayer(registration, description, clients, null) : [];
 		const sick = findings.filter(isSick).reverse();
 		const states = new Map(sick.map(({ lang, state }) => [lang, state]));
 		const sickLangs = langs.filter((lang) => states.size === 0 || states.has(lang));
 		const services = sickLangs.map((lang) => serviceOf(registration, lang));
-		const results = await eachService(services, (service) =>
-			findLang(layer, service, states.get(service.lang) ?? null),
-		);
+		const results = await eachService(services, async (service) => {
+			const state = states.get(service.lang) ?? null;
+			const candidate = await findCandidate(search, layer, service, state);
+			if (!candidate || state === null) return candidate;
+			const place = placeOf(withEntry(registration, service.lang, candidate), service.lang);
+			// There it must surely be the same layer.
+			const owner = smallkeysByPlace.get(place) ?? smallkey;
+			const isOfOther = candidate.agreement.sure === "perhaps" && owner !== smallkey;
+			// The layer of the other language is another one.
+			return isOfOther || langs.some((lang) => place === placeOf(registration, lang)) ? null : candidate;
+		});
 		const repairs = results.flatMap(([{ lang }, candidate]) => (candidate ? [{ lang, candidate }] : []));
 		const repair = repairOf(layer, ofOneLang(registration, repairs));
-		return { isSick: states.size > 0, repair: repair && (await isWell(repair)) ? repair : null };
+		return { isSick: states.size > 0, repair: repair && (await canBeDrawn(repair, clients)) ? repair : null };
 	};
+}
+
+/** @param state null of a layer that works */
+async function findCandidate(
+	search: CandidateSearch,
+	{ registration, description }: CheckedLayer,
+	{ lang, type, names }: Service,
+	state: SickState | null,
+): Promise<Candidate | null> {
+	const before = currentDescription(registration, description, lang);
+	// An entry without a number or a name is a whole service, which cannot be compared.
+	if (!before || (type !== "esriFeature" && names.length !== 1)) return null;
+	if (state === "empty") return "renderer" in before ? search.findFull(before) : null;
+	const subject = { registration, lang, before };
+	return state === null ? search.findTarget(subject) : search.find(subject);
+}
+
+async function canBeDrawn({ registration, byLang }: Repair, clients: SearchClients): Promise<boolean> {
+	const bytes = new TextEncoder().encode(canonicalText(registration));
+	if (!parseRegistration(bytes, "written").registration) return false;
+	const findings = await watchLayer(registration, null, clients, null);
+	const sick = findings.filter(isSick).map(({ lang }) => lang);
+	return !byLang.some(({ lang }) => sick.includes(lang));
 }
 
 /** Languages with different layers cannot move to the same one: it belongs to the language that keeps its number or name. */
@@ -98,11 +103,6 @@ function repairOf(layer: CheckedLayer, repairs: LangRepair[]): Repair | null {
 		description = { ...description, [lang]: candidate.description };
 	}
 	const isSure = repairs.every(({ candidate }) => candidate.agreement.sure === "same");
-	return {
-		layer,
-		langs: repairs,
-		registration,
-		description: description ?? {},
-		sure: isSure ? "same" : "perhaps",
-	};
+	const sure = isSure ? "same" : "perhaps";
+	return { layer, byLang: repairs, registration, description: description ?? {}, sure };
 }

@@ -20,32 +20,19 @@ import { createRepairSearch } from "./repair.ts";
 
 type AskAndFetch = Pick<SearchClients, "ask" | "fetch">;
 
-export interface RepairRun {
-	createClients: CreateClients;
-	mapWkid: number;
-	repository: string;
-	/** Of the proposals. */
-	base: string;
-	layers: readonly CheckedLayer[];
-	/** Sick on an earlier day. Of all other layers only the permanent redirects are followed. */
-	health: Health;
-	now: Date;
-	maxOpen: number;
-}
-
-/** Of a search, to a host. */
+/** To one host. */
 const maxRequests = 200;
 
-/** Which the layers of a service share. */
 const maxCached = 100;
 
 /** @param onRequest called before each request, also of a redirect; throws to refuse it */
-export type CreateClients = (onRequest: (url: URL) => void) => AskAndFetch;
+export type Connect = (onRequest: (url: URL) => void) => AskAndFetch;
 
-export function limitRequests(createClients: CreateClients): AskAndFetch {
+/** The layers of a service share its answers. A request over the limit fails with the cause `asked-often`. */
+export function limitRequests(connect: Connect): AskAndFetch {
 	const counts = new Map<string, number>();
 	const cached = new LRUCache<string, Promise<Answer>>({ max: maxCached });
-	const { ask, fetch } = createClients(({ hostname }) => {
+	const { ask, fetch } = connect(({ hostname }) => {
 		const before = counts.get(hostname) ?? 0;
 		if (before >= maxRequests) throw new FetchFailure("limit", causeOf("asked-often"));
 		counts.set(hostname, before + 1);
@@ -62,28 +49,44 @@ export function limitRequests(createClients: CreateClients): AskAndFetch {
 	};
 }
 
-const layersAtOnce = 8;
+export interface RepairRun {
+	connect: Connect;
+	mapWkid: number;
+	repository: string;
+	/** Of the proposals. */
+	base: string;
+	layers: readonly CheckedLayer[];
+	/** Sick on an earlier day. Of all other layers only the permanent redirects are followed. */
+	health: Health;
+	now: Date;
+	maxOpen: number;
+}
 
-async function findRepairs({ layers, health, now, ...options }: RepairRun) {
-	const { ask, fetch } = limitRequests(options.createClients);
-	const find = createRepairSearch({ ...createClients(ask, options.mapWkid), fetch }, layers);
-	const stillSick = new Set<string>();
+const maxConcurrentLayers = 8;
+
+async function findRepairs({ layers, health, now, connect, mapWkid }: RepairRun) {
+	const { ask, fetch } = limitRequests(connect);
+	const find = createRepairSearch({ ...createClients(ask, mapWkid), fetch }, layers);
 	const sick = layers.filter(({ smallkey }) => health.has(smallkey));
 	const healthy = layers.filter(({ smallkey }) => !health.has(smallkey));
-	const ordered = [...rotate(sick, now), ...rotate(healthy, now)];
-	const findOne = async (layer: CheckedLayer) => {
-		const { isSick, repair } = await find(layer, health.has(layer.smallkey));
-		if (isSick) stillSick.add(layer.smallkey);
-		return repair ?? [];
+	const repairLayer = async (layer: CheckedLayer) => {
+		const { smallkey } = layer;
+		return { smallkey, ...(await find(layer, health.has(smallkey))) };
 	};
-	const repairs = (await pMap(ordered, findOne, { concurrency: layersAtOnce })).flat();
-	return { checked: sick.length, repairs, stillSick };
+	const ordered = [...rotate(sick, now), ...rotate(healthy, now)];
+	const results = await pMap(ordered, repairLayer, { concurrency: maxConcurrentLayers });
+	const stillSick = results.filter(({ isSick }) => isSick).map(({ smallkey }) => smallkey);
+	return {
+		checked: sick.length,
+		repairs: results.flatMap(({ repair }) => repair ?? []),
+		stillSick: new Set(stillSick),
+	};
 }
 
 /** Each proposal is a branch; `base` is never changed. */
-export async function runRepair(options: RepairRun) {
-	const { repository, base, now, maxOpen } = options;
-	const { checked, repairs, stillSick } = await findRepairs(options);
+export async function runRepair(run: RepairRun) {
+	const { repository, base } = run;
+	const { checked, repairs, stillSick } = await findRepairs(run);
 	const proposals = proposalsOf(repairs, await declinedEvidence(repository));
 	const open = await readOpen(repository, base);
 	const isOutdated = ({ branch, smallkeys }: OpenRepair) =>
@@ -93,20 +96,32 @@ export async function runRepair(options: RepairRun) {
 	for (const { branch, commit } of outdated)
 		await runGit(repository, ["update-ref", "-d", `refs/heads/${branch}`, commit]);
 	const kept = open.filter((repair) => !outdated.includes(repair));
+	const proposed = await writeProposals(run, proposals, kept);
+	return { checked, proposed, withdrawn: outdated.map(({ branch }) => branch) };
+}
+
+/** Writes those that are new, or whose layer has changed meanwhile. @returns them */
+async function writeProposals(
+	{ repository, base, now, maxOpen }: RepairRun,
+	proposals: readonly Proposal[],
+	open: readonly OpenRepair[],
+): Promise<Proposal[]> {
 	const current: OpenRepair[] = [];
-	for (const repair of kept)
+	for (const repair of open)
 		if (!(await isStale(repository, repair.commit, repair.smallkeys, base))) current.push(repair);
-	let room = maxOpen - kept.length;
+	let remaining = maxOpen - open.length;
 	const proposed: Proposal[] = [];
 	for (const proposal of proposals) {
-		const isKept = current.some(({ evidence }) => proposal.evidence.every((hash) => evidence.includes(hash)));
-		const before = kept.find(({ branch }) => branch === proposal.branch);
-		if (isKept || (!before && room <= 0)) continue;
-		if (!before) room -= 1;
+		const isProposedAlready = current.some(({ evidence }) =>
+			proposal.evidence.every((hash) => evidence.includes(hash)),
+		);
+		const before = open.find(({ branch }) => branch === proposal.branch);
+		if (isProposedAlready || (!before && remaining <= 0)) continue;
+		if (!before) remaining -= 1;
 		proposed.push(proposal);
 		await writeProposal(repository, base, proposal, before, now);
 	}
-	return { checked, proposed, withdrawn: outdated.map(({ branch }) => branch) };
+	return proposed;
 }
 
 /** The limit of requests must not stop the same layers every day. */

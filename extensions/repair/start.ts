@@ -20,19 +20,15 @@ import { readOpen } from "./proposal-branches.ts";
 const firstMs = 600_000;
 const everyMs = 86_400_000;
 
-const maxSearchMs = 7_200_000;
+interface SearchOptions extends HealthOptions {
+	repository: string;
+	/** Runs `npx fragment-publisher repair`. */
+	search: (signal: AbortSignal) => Promise<unknown>;
+}
 
-/** Above it, Node ends the search. */
-const maxOutputBytes = 10_000_000;
-
-/**
- * @param options `search` runs `npx fragment-publisher repair`
- * @returns a function that ends this, with a running search
- */
-export function startRepairs(
-	options: HealthOptions & { repository: string; search: (signal: AbortSignal) => Promise<unknown> },
-): () => Promise<void> {
-	const { timers, log, search, repository } = options;
+/** @returns a function that ends this, with a running search */
+export function startDailySearch(options: SearchOptions): () => Promise<void> {
+	const { timers, log, repository } = options;
 	const ending = new AbortController();
 	const { signal } = ending;
 	let timer: unknown;
@@ -40,42 +36,43 @@ export function startRepairs(
 
 	async function run(): Promise<void> {
 		try {
-			const earlier = new Set((await readOpen(repository, servedRef)).flatMap(({ evidence }) => evidence));
-			await search(signal);
-			if (!signal.aborted) await markProposed(earlier);
+			const earlier = (await readOpen(repository, servedRef)).flatMap(({ evidence }) => evidence);
+			await options.search(signal);
+			if (!signal.aborted) await reportProposals(options, new Set(earlier));
 		} catch (error) {
 			if (!signal.aborted) log.error(error);
 		}
-		if (!signal.aborted) later(everyMs);
+		if (!signal.aborted) schedule(everyMs);
 	}
 
-	async function markProposed(earlier: ReadonlySet<string>): Promise<void> {
-		const open = await readOpen(repository, servedRef);
-		const repairs = open
-			.filter(({ evidence }) => evidence.some((hash) => !earlier.has(hash)))
-			.map(({ branch, sure, smallkeys }) => ({ branch, sure, smallkeys }));
-		options.notify?.({ event: "repair", repairs });
-		const proposed = new Set(open.flatMap(({ smallkeys }) => smallkeys));
-		const { size } = proposed;
-		await commitHealth(options, (before) => {
-			const after = markRepairs(before, proposed, weekOf(options.now()));
-			const subject = `health: ${size} ${size === 1 ? "layer has" : "layers have"} a proposed repair`;
-			return { after, subject };
-		});
-	}
-
-	function later(ms: number): void {
+	function schedule(ms: number): void {
 		timer = timers.set(() => {
 			running = run();
 		}, ms);
 	}
 
-	later(firstMs);
+	schedule(firstMs);
 	return async () => {
 		ending.abort();
 		timers.clear(timer);
 		await running;
 	};
+}
+
+/** Sends a notice of the new ones, and marks all in the health. @param earlier evidence of those before the search */
+async function reportProposals(options: SearchOptions, earlier: ReadonlySet<string>): Promise<void> {
+	const open = await readOpen(options.repository, servedRef);
+	const repairs = open
+		.filter(({ evidence }) => evidence.some((hash) => !earlier.has(hash)))
+		.map(({ branch, sure, smallkeys }) => ({ branch, sure, smallkeys }));
+	options.notify?.({ event: "repair", repairs });
+	const proposed = new Set(open.flatMap(({ smallkeys }) => smallkeys));
+	const { size } = proposed;
+	await commitHealth(options, (before) => {
+		const after = markRepairs(before, proposed, weekOf(options.now()));
+		const subject = `health: ${size} ${size === 1 ? "layer has" : "layers have"} a proposed repair`;
+		return { after, subject };
+	});
 }
 
 async function readLayer(repository: string, commit: string, smallkey: string) {
@@ -105,14 +102,22 @@ export async function readRepair(repository: string, smallkey: string): Promise<
 		repair.to[lang] = to;
 		const [earlier, later] = [description?.[lang], after.description?.[lang]];
 		if (!earlier || !later) continue;
-		for (const row of isShared ? repair.rows : []) row.langs.push(lang);
-		for (const { trait, ...row } of isShared ? [] : agreementOf(earlier, later).rows) {
+		if (isShared) {
+			for (const row of repair.rows) row.langs.push(lang);
+			continue;
+		}
+		for (const { trait, ...row } of agreementOf(earlier, later).rows) {
 			const text = { en: repairTexts.en[trait], fr: repairTexts.fr[trait] };
 			repair.rows.push({ langs: [lang], code: trait, text, ...row });
 		}
 	}
 	return repair;
 }
+
+const maxSearchMs = 7_200_000;
+
+/** Above it, Node ends the search. */
+const maxOutputBytes = 10_000_000;
 
 export type RepairingService = RunningService<Partial<HarvestSettings>> & HarvestService;
 
@@ -125,7 +130,7 @@ export function startRepair(service: RepairingService): Started {
 	const limits = { timeout: maxSearchMs, maxBuffer: maxOutputBytes };
 	const end =
 		harvest?.on && harvest.repair
-			? startRepairs({
+			? startDailySearch({
 					store,
 					log,
 					notify,

@@ -7,7 +7,7 @@ import {
 	type Registration,
 	serviceTypeOf,
 } from "../../registry/registration.ts";
-import { type Lang, langs, layerPath } from "../../registry/smallkey.ts";
+import { type Lang, langs } from "../../registry/smallkey.ts";
 import { clientsWith } from "../harvest/ask.ts";
 import { checkLayer } from "../harvest/check-layer.ts";
 import { createClients } from "../harvest/clients.ts";
@@ -40,14 +40,12 @@ const maxConcurrent = 16;
  * `down`: the server is down or odd. `unasked`: the number of further layers.
  */
 export async function askServices(layers: readonly ChangedLayer[], check: CheckServices) {
-	const touched = layers
-		.map((layer) => ({ ...layer, services: touchedServices(layer) }))
-		.filter(({ services }) => services.length > 0);
+	const touched = layers.filter((layer) => touchedServices(layer).length > 0);
 	const checked = touched.slice(0, maxAsked);
-	const task = async ({ smallkey, text, services }: (typeof touched)[number]) => {
-		const file = layerPath(smallkey);
+	const task = async (layer: ChangedLayer) => {
+		const { file, text } = layer;
 		const lineAt = linesOf(text);
-		const findings = await Promise.all(services.map((service) => findingsOf(service, check)));
+		const findings = await Promise.all(touchedServices(layer).map((service) => findingsOf(service, check)));
 		return findings.flat().map(({ state, pointer, text }) => {
 			return { state, file, line: lineAt(pointer), text: `${pointer}: ${text}` };
 		});
@@ -57,64 +55,55 @@ export async function askServices(layers: readonly ChangedLayer[], check: CheckS
 	return { wrong: findingsIn("wrong"), down: findingsIn("down"), unasked: touched.length - checked.length };
 }
 
-interface TouchedService {
+interface LayerService {
 	layer: CheckedLayer;
-	langs: Lang[];
 	/** The target whose viewers read this service in place of the registered one. */
 	target?: string;
 }
 
-function touchedServices({ before, after }: ChangedLayer): TouchedService[] {
-	if (!after) return [];
-	const { registration } = after;
-	const isNew = (current: Registration, earlier: Registration | null, lang: Lang) =>
-		!earlier || requestOf(earlier, lang) !== requestOf(current, lang);
-	const old = before?.registration ?? null;
-	const services: TouchedService[] = [
-		{ layer: after, langs: langs.filter((lang) => isNew(registration, old, lang)) },
-	];
-	for (const target of Object.keys(overridesOf(registration))) {
-		const current = withOverrides(registration, target);
-		const earlier = old && withOverrides(old, target);
-		const touched = langs.filter(
-			(lang) => isNew(current, registration, lang) && isNew(current, earlier, lang),
-		);
-		services.push({ layer: { ...after, registration: current }, langs: touched, target });
-	}
-	return services.filter(({ langs }) => langs.length > 0);
+/** With the languages in which it was not registered before. */
+function touchedServices({ before, after }: ChangedLayer) {
+	const requests = servicesOf(before).flatMap((service) => langs.map((lang) => requestOf(service, lang)));
+	const known = new Set(requests);
+	return servicesOf(after).flatMap((service) => {
+		const touched = langs.filter((lang) => !known.has(requestOf(service, lang)));
+		for (const lang of touched) known.add(requestOf(service, lang));
+		return touched.length > 0 ? [{ ...service, langs: touched }] : [];
+	});
 }
 
-function requestOf(registration: Registration, lang: Lang): string {
+/** Of all viewers, then of each target with other addresses. */
+function servicesOf(layer: CheckedLayer | null): LayerService[] {
+	if (!layer) return [];
+	const { registration } = layer;
+	const targets = Object.entries(overridesOf(registration)).map(([target, { en, fr }]): LayerService => {
+		const entries = { en: { ...registration.en, ...en }, fr: { ...registration.fr, ...fr } };
+		return { target, layer: { ...layer, registration: { ...registration, ...entries } as Registration } };
+	});
+	return [{ layer }, ...targets];
+}
+
+function requestOf({ layer: { registration } }: LayerService, lang: Lang): string {
 	const { service_url, layer }: LangRegistration1 = registration[lang];
-	return JSON.stringify([serviceTypeOf(registration, lang), service_url, layer]);
+	return JSON.stringify([lang, serviceTypeOf(registration, lang), service_url, layer]);
 }
 
-type Overrides = Record<string, Partial<Record<Lang, Partial<LangRegistration1>>>>;
+type Overrides = Partial<Record<Lang, Partial<LangRegistration1>>>;
 
 /** By target. */
-function overridesOf(registration: Registration): Overrides {
-	return isVersion2(registration) ? {} : ((registration.targets ?? {}) as Overrides);
-}
-
-function withOverrides(registration: Registration, target: string): Registration {
-	const { en, fr } = overridesOf(registration)[target] ?? {};
-	return {
-		...registration,
-		en: { ...registration.en, ...en },
-		fr: { ...registration.fr, ...fr },
-	} as Registration;
+function overridesOf(registration: Registration): Record<string, Overrides> {
+	return isVersion2(registration) ? {} : ({ ...registration.targets } as Record<string, Overrides>);
 }
 
 async function findingsOf(
-	{ layer, langs, target }: TouchedService,
+	{ layer, target, langs }: ReturnType<typeof touchedServices>[number],
 	check: CheckServices,
 ): Promise<Finding[]> {
 	const findings = (await check(layer)).filter(({ lang }) => langs.includes(lang));
 	const overrides = overridesOf(layer.registration)[target ?? ""];
 	return findings.map((finding) => {
-		const isOverridden = Object.keys(overrides?.[finding.lang] ?? {}).some(
-			(member) => finding.pointer === `/${finding.lang}/${member}`,
-		);
-		return isOverridden ? { ...finding, pointer: `/targets/${target}${finding.pointer}` } : finding;
+		const { lang, pointer } = finding;
+		const isOverridden = pointer.replace(`/${lang}/`, "") in (overrides?.[lang] ?? {});
+		return isOverridden ? { ...finding, pointer: `/targets/${target}${pointer}` } : finding;
 	});
 }

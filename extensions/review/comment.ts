@@ -25,11 +25,11 @@ const closingLength = 200;
 export function renderComment(review: Review, links?: ReturnType<typeof linksInto>): string {
 	const { layers } = review;
 	const blocks = blocksOf(review, links).filter(Boolean);
-	if (layers.length > maxDetailed) blocks.push(layerTable(layers));
+	if (layers.length > maxDetailed) blocks.push(renderTable(layers));
 	let text = blocks.join("\n\n");
 	const detailed = layers.slice(0, maxDetailed).filter(({ verb }) => verb !== "wrong");
 	const shown = detailed.filter((layer) => {
-		const block = `\n\n${layerBlock(layer)}`;
+		const block = `\n\n${renderLayer(layer)}`;
 		const hasRoom = text.length + block.length <= maxCommentLength - closingLength;
 		if (hasRoom) text += block;
 		return hasRoom;
@@ -54,30 +54,30 @@ function blocksOf(review: Review, links?: ReturnType<typeof linksInto>): string[
 	// The draft page shows the problems of a wrong layer, too.
 	const drafts = layers.filter(({ verb, draft }) => verb === "wrong" && draft !== null);
 	return [
-		`${marker}\n### ${verdict(review)}`,
+		`${marker}\n### ${verdictOf(review)}`,
 		obstacle === null ? "" : `It cannot be merged: ${obstacle}.`,
-		summary(layers),
+		summaryOf(layers),
 		nextStep(review),
 		...Array.from(lists, ([title, located]) =>
-			list(title, located, ({ file, line, text }) => {
-				return `${linked(file, links?.(file, line))} line ${line}: ${code(text)}`;
+			renderList(title, located, ({ file, line, text }) => {
+				return `${linkTo(file, links?.(file, line))} line ${line}: ${code(text)}`;
 			}),
 		),
-		list("As drafts", drafts, ({ smallkey, draft }) => linked(smallkey, draft)),
+		renderList("As drafts", drafts, ({ smallkey, draft }) => linkTo(smallkey, draft)),
 		unasked > 0
 			? `The services of ${counted(unasked, "layer")} were not asked: there are too many at once.`
 			: "",
-		list("Files outside the layers, for the operators to look at", outside, code),
+		renderList("Files outside the layers, for the operators to look at", outside, code),
 	];
 }
 
-function verdict(review: Review): string {
+function verdictOf(review: Review): string {
 	const errors = countErrors(review);
 	if (errors > 0) return `${counted(errors, "thing")} to correct in this change`;
 	return review.layers.length === 0 ? "No layer changes" : "The layers of this change are in order";
 }
 
-function summary(layers: readonly LayerRow[]): string {
+function summaryOf(layers: readonly LayerRow[]): string {
 	const parts = (["added", "changed", "removed", "wrong"] as const).flatMap((verb) => {
 		const number = layers.filter((layer) => layer.verb === verb).length;
 		return number > 0 ? `${number} ${verb}` : [];
@@ -93,14 +93,14 @@ function nextStep(review: Review): string {
 	return "**Next:** an owner of each group of files, in the check owners, approves (Files changed, Review changes, Approve); then it can be merged.";
 }
 
-function list<Item>(title: string, items: readonly Item[], lineOf: (item: Item) => string): string {
+function renderList<Item>(title: string, items: readonly Item[], lineOf: (item: Item) => string): string {
 	if (items.length === 0) return "";
 	const lines = items.map((item) => `- ${lineOf(item)}`);
 	const shown = linesWithin(lines, maxListLength, (hidden) => [`- and ${hidden} more`]);
 	return [`#### ${title}`, "", ...shown].join("\n");
 }
 
-function layerTable(layers: readonly LayerRow[]): string {
+function renderTable(layers: readonly LayerRow[]): string {
 	const rows = layers.map(({ smallkey, verb, state, name }) => {
 		const shown = name === "" ? "" : code(name.slice(0, maxNameLength));
 		return `| ${code(smallkey)} | ${verb} | ${state} | ${shown} |`;
@@ -110,17 +110,17 @@ function layerTable(layers: readonly LayerRow[]): string {
 	return [...head, ...lines].join("\n");
 }
 
-function layerBlock({ smallkey, verb, draft, fragments }: LayerRow): string {
+function renderLayer({ smallkey, verb, draft, fragments }: LayerRow): string {
 	const link = draft === null ? "" : `[on the map, as a draft](${draft})`;
 	const title = `<details><summary>${code(smallkey)} ${verb}</summary>`;
 	const changes = langs.flatMap((lang) => {
-		const blocks = fragments.filter((change) => change.lang === lang).map(fragmentBlock);
+		const blocks = fragments.filter((change) => change.lang === lang).map(renderChange);
 		return blocks.length > 0 ? blocks : [`\`${lang}\`: viewers read the same as before.`];
 	});
 	return [title, link, ...changes, "</details>"].filter(Boolean).join("\n\n");
 }
 
-function fragmentBlock({ lang, target, lines, hidden }: FragmentChange): string {
+function renderChange({ lang, target, lines, hidden }: FragmentChange): string {
 	const more = hidden > 0 ? ` The first ${lines.length} of ${lines.length + hidden} lines:` : "";
 	return `\`${lang}\`: what viewers will read (${target}).${more}\n\n${fenced("diff", lines)}`;
 }
@@ -131,17 +131,17 @@ function fragmentBlock({ lang, target, lines, hidden }: FragmentChange): string 
  */
 export function linksInto(web: string, repository: string, head: string) {
 	return (path: string, line: number) =>
-		`${web}/${repository}/blob/${head}/${path.split("/").map(escaped).join("/")}#L${line}`;
+		`${web}/${repository}/blob/${head}/${path.split("/").map(escapeSegment).join("/")}#L${line}`;
 }
 
 /** Percent-encodes a part of an address, including all characters that Markdown could interpret. */
-function escaped(text: string): string {
+function escapeSegment(text: string): string {
 	return encodeURIComponent(text.toWellFormed()).replace(/[!'()*~]/g, (character) => {
 		return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 	});
 }
 
 /** @param text untrusted @param address trusted; without it the text is no link */
-function linked(text: string, address?: string | null): string {
+function linkTo(text: string, address?: string | null): string {
 	return address == null ? code(text) : `[${code(text)}](${address})`;
 }

@@ -23,50 +23,62 @@ const maxWaitMs = 5 * 60_000;
  * @param firstOf request id → the first commit of the served branch that has it in a trailer
  */
 export function judgeProvenance(commit: LoggedCommit, firstOf: ReadonlyMap<string, string>): Provenance {
-	const { id, message, author, committer, parents, files } = commit;
+	const { message, author } = commit;
 	const subject = subjectOf(message);
-	// The trailers of a signed request (`api/write.ts`).
-	const values = (name: string) => trailersOf(message, name);
-	const [senders, timestamps, requests] = [values("Sender"), values("TimeStamp"), values("Request")];
-	const isBatch = timestamps.length + requests.length === 0;
+	const trailers = requestTrailersOf(message);
+	const { senders, timestamps, requests, isBatch } = trailers;
 	if (senders.length === 0 && isBatch) return personProvenance(commit, subject);
 	const [sender, ...others] = new Set(senders);
 	// A squash has the sender as its author, or the App that opened the pull request.
 	const isSquash = author.name === sender || isApp(author);
 	if (isByGithub(commit) && others.length === 0 && isSquash)
 		return genuine(`by the sender ${sender}, merged at GitHub, which has who merged it: ${subject}`);
-	const [timestamp = ""] = timestamps;
-	const [request = ""] = requests;
-	const timeMs = parseTimestamp(timestamp) ?? Number.NaN;
-	const waitMs = committer.timeMs - author.timeMs;
-	const smallkeys = [...new Set(files.map(({ path }) => parseLayerPath(path)?.smallkey ?? ""))];
-	const first = firstOf.get(request);
-	const whyNoRequest = [
-		(timestamps.length !== 1 || !/^[0-9a-f]{64}$/.test(requests.join())) &&
-			"a request has one TimeStamp and one Request, a SHA-256",
-		// A commit's times are whole seconds.
-		(Math.floor(timeMs / 1_000) * 1_000 !== author.timeMs ||
-			waitMs < -maxClockSkewMs - 1_000 ||
-			waitMs > maxWaitMs) &&
-			"its TimeStamp is not the time of its author and committer",
-		smallkeys.length > 0 &&
-			(smallkeys.length > 1 || !subject.split(" ").includes(smallkeys.join())) &&
-			"its subject does not name the one layer that it changes",
-		first !== undefined && first !== id && `its Request is copied from ${first.slice(0, 12)}`,
-	];
-	const why = [
-		senders.length !== 1 && "it does not name one sender",
-		!(isOf(committer) && isOf(author, sender)) &&
-			"its author and committer are not the sender and the service",
-		parents.length > 1 && "it is a merge",
-		...(isBatch ? [] : whyNoRequest),
-	].find((reason) => typeof reason === "string");
-	if (why) return forged(commit, senders.join(", ") || "a sender", why);
+	const why = whyForged(commit, trailers) ?? (isBatch ? null : whyNoRequest(commit, trailers, firstOf));
+	if (why !== null) return forged(commit, senders.join(", ") || "a sender", why);
 	if (isBatch) return genuine(`by the sender ${sender}, with npx fragment-publisher register: ${subject}`);
-	return genuine(
-		`by the sender ${sender}, with a signed request of ${timestamp}`,
-		`checksum of the request ${request}`,
-	);
+	const signed = `by the sender ${sender}, with a signed request of ${timestamps.join()}`;
+	return genuine(signed, `checksum of the request ${requests.join()}`);
+}
+
+type RequestTrailers = ReturnType<typeof requestTrailersOf>;
+
+/** The trailers of a signed request (`api/write.ts`). */
+function requestTrailersOf(message: string) {
+	const [timestamps, requests] = [trailersOf(message, "TimeStamp"), trailersOf(message, "Request")];
+	/** Commits of `register` have only a sender. */
+	const isBatch = timestamps.length + requests.length === 0;
+	return { senders: trailersOf(message, "Sender"), timestamps, requests, isBatch };
+}
+
+function whyForged(
+	{ author, committer, parents }: LoggedCommit,
+	{ senders }: RequestTrailers,
+): string | null {
+	if (senders.length !== 1) return "it does not name one sender";
+	if (!isOf(committer) || !isOf(author, senders[0]))
+		return "its author and committer are not the sender and the service";
+	return parents.length > 1 ? "it is a merge" : null;
+}
+
+function whyNoRequest(
+	{ id, message, author, committer, files }: LoggedCommit,
+	{ timestamps, requests }: RequestTrailers,
+	firstOf: ReadonlyMap<string, string>,
+): string | null {
+	const request = requests.join();
+	if (timestamps.length !== 1 || !/^[0-9a-f]{64}$/.test(request))
+		return "a request has one TimeStamp and one Request, a SHA-256";
+	const timeMs = parseTimestamp(timestamps.join()) ?? Number.NaN;
+	const waitMs = committer.timeMs - author.timeMs;
+	// A commit's times are whole seconds.
+	const isOnTime = Math.floor(timeMs / 1_000) * 1_000 === author.timeMs;
+	if (!isOnTime || waitMs < -maxClockSkewMs - 1_000 || waitMs > maxWaitMs)
+		return "its TimeStamp is not the time of its author and committer";
+	const smallkeys = [...new Set(files.map(({ path }) => parseLayerPath(path)?.smallkey ?? ""))];
+	const isNamed = smallkeys.length === 1 && subjectOf(message).split(" ").includes(smallkeys.join());
+	if (smallkeys.length > 0 && !isNamed) return "its subject does not name the one layer that it changes";
+	const first = firstOf.get(request);
+	return first !== undefined && first !== id ? `its Request is copied from ${first.slice(0, 12)}` : null;
 }
 
 function personProvenance(commit: LoggedCommit, subject: string): Provenance {

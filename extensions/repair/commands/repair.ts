@@ -76,7 +76,7 @@ export const run = createRun(async ({ read, environment, io }) => {
 		? await readTextIfThere(healthPath)
 		: await readHealthBefore(repository, base, now.toISOString().slice(0, 10));
 	const outcome = await runRepair({
-		createClients: (onRequest) => clientsWith(network, onRequest),
+		connect: (onRequest) => clientsWith(network, onRequest),
 		repository,
 		base,
 		mapWkid,

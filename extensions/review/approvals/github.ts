@@ -1,137 +1,62 @@
-import type { Owners } from "../../../registry/owners.ts";
-import { ownersPath } from "../../../registry/smallkey.ts";
-import { code } from "../../../registry/untrusted-text.ts";
-import { subjectOf } from "../../../store/git/commands/commits.ts";
-import { allOwners, isTeam } from "../owners.ts";
-import {
-	accountsOf,
-	describeUnknown,
-	type Judgement,
-	judgeApprovals,
-	renderApprovals,
-	type Teams,
-} from "./approvals.ts";
-import {
-	findCheckRun,
-	type OpenPull,
-	type PullState,
-	readComments,
-	readState,
-	type StateSource,
-	setCheckRun,
-} from "./pull-state.ts";
+import type { Github } from "../../../store/github/client.ts";
 
-const checkName = "owners";
+export type OpenPull = Awaited<ReturnType<typeof openPulls>>[number];
 
-/** People that one run mentions. */
-const maxAsked = 10;
-
-interface ApprovalRun extends StateSource {
-	/** Of the branch; null if its file is missing or invalid. */
-	owners: Owners | null;
-	teams: Teams;
-	isMentioning: boolean;
+/** As `gh pr list --json number,headRefOid` prints it. */
+export interface PullRef {
+	number: number;
+	/** Its reviewed commit. */
+	headRefOid: string;
 }
 
 /**
- * Sets the check `owners` of a pull request, mentions who can approve it, and merges it if the service opened it and the
- * owners have approved it. If the pull request has changed meanwhile, nothing is done: another run judges it.
- * @returns what was done, in words
- * @throws {Error} if GitHub refuses a merge, such as for a newer commit
+ * Pull requests that one run looks at: with some 15 requests for each, below the 1,000 an hour that a workflow's token has
+ * ("Rate limits for the REST API").
  */
-export async function judgePull(run: ApprovalRun, pull: OpenPull): Promise<string> {
-	const { github, owners, teams, author } = run;
-	const { number, head } = pull;
-	const state = await readState(run, pull);
-	if (!state) return "has changed meanwhile";
-	const judgement = judgeApprovals(state, owners, teams);
-	const { conclusion, title } = judgement;
-	const output = { title, summary: renderApprovals(judgement) };
-	const checks = await setCheckRun(github, author, head.sha, { name: checkName, conclusion, output });
-	if (run.isMentioning) await askOwners(run, number, judgement);
-	const done = `${conclusion}: ${title}`;
-	if (!(await isReady(run, head.sha, judgement, checks, state))) return done;
-	const about = { ...github.repo, pull_number: number, sha: head.sha, merge_method: "squash" as const };
-	await github.rest.pulls.merge({ ...about, ...squashText(pull, state.messages) });
-	return `${done}; merged`;
+const maxPulls = 40;
+
+/** Each hour another part, if there are too many. */
+export function partOf<Pull>(pulls: readonly Pull[], now: Date): Pull[] {
+	const parts = Math.max(1, Math.ceil(pulls.length / maxPulls));
+	const hour = Math.floor(now.getTime() / 3_600_000);
+	return pulls.filter((_pull, index) => index % parts === hour % parts);
 }
 
-const askedMarker = "<!-- fragment-publisher: asked -->";
-
-/** Mentions the owners whose approval is missing, each once: GitHub asks no one without write access for a review. */
-async function askOwners(
-	{ github, author }: ApprovalRun,
-	issue_number: number,
-	{ groups }: Judgement,
-): Promise<void> {
-	const missing = groups.filter(({ approvedBy }) => approvedBy.length === 0);
-	if (missing.length === 0) return;
-	const comments = await readComments(github, issue_number, author);
-	const texts = comments.map(({ body = "" }) => body).filter((text) => text.startsWith(askedMarker));
-	const people = missing.flatMap(({ canApprove }) => canApprove.map((login) => `@${login}`));
-	const mentioned = new Set(texts.join().match(/@[\w-]+/g));
-	const mentions = [...new Set(people)].filter((name) => !mentioned.has(name)).slice(0, maxAsked);
-	const body = `${askedMarker}\n${mentions.join(" ")}: you own files of this change. To approve it: *Files changed*, *Review changes*, *Approve*.\n`;
-	if (mentions.length > 0) await github.rest.issues.createComment({ ...github.repo, issue_number, body });
+export function openPulls({ rest, repo, paginate }: Github, base: string) {
+	return paginate(rest.pulls.list, { ...repo, state: "open" as const, base, per_page: 100 });
 }
 
-/** Conclusions that GitHub accepts for a required check. */
-const passed = new Set(["success", "skipped", "neutral"]);
-
-/**
- * Whether a pull request is one of `register/*` or `repair/*` that the owners have approved. The App can bypass the ruleset,
- * so this function checks what the ruleset requires: `layers`, which only this App sets, and `check`, which CI sets. It also
- * wants that no owner asks for changes, and that every other check and commit status has passed.
- * @param runs the check runs of the newest commit
- */
-async function isReady(
-	{ github, owners, teams, author }: ApprovalRun,
-	ref: string,
-	{ conclusion, groups }: Judgement,
-	runs: Awaited<ReturnType<typeof setCheckRun>>,
-	{ isOfService, isMergeable, objectors }: PullState,
-): Promise<boolean> {
-	if (!isOfService || !isMergeable || conclusion !== "success" || groups.length === 0) return false;
-	const all = owners ? allOwners(owners) : [];
-	if (accountsOf(all, teams).some(({ id }) => objectors.has(id))) return false;
-	// Who objects can be a member of a team that GitHub does not show.
-	if (objectors.size > 0 && all.some((owner) => isTeam(owner) && !teams.get(owner))) return false;
-	if (findCheckRun(runs, "layers", author)?.conclusion !== "success") return false;
-	if (!runs.some(({ name, app }) => name === "check" && app?.slug === "github-actions")) return false;
-	// The check of this run was made after they were read.
-	const before = findCheckRun(runs, checkName, author);
-	if (runs.some((run) => run !== before && !passed.has(run.conclusion ?? ""))) return false;
-	const { data: statuses } = await github.rest.repos.getCombinedStatusForRef({ ...github.repo, ref });
-	// Without a status the state is `pending` ("Get the combined status for a specific reference").
-	return statuses.total_count === 0 || statuses.state === "success";
+/** Only those of `author`: markers in other people's comments are ignored. */
+export async function readComments({ rest, repo, paginate }: Github, number: number, author: string) {
+	const all = await paginate(rest.issues.listComments, { ...repo, issue_number: number, per_page: 100 });
+	return all.filter(({ user }) => user?.login === author);
 }
 
-const trailer = /^[A-Za-z][A-Za-z-]*: \S/;
+type CheckRuns = Awaited<ReturnType<typeof setCheckRun>>;
 
-function trailersIn(message: string): string[] {
-	const [, ...paragraphs] = message.trim().split(/\n[ \t]*\n/);
-	const lines = (paragraphs.at(-1) ?? "").split("\n").map((line) => line.trim());
-	return lines.every((line) => trailer.test(line)) ? lines : [];
+/** Of the App `author` (`name[bot]`); check runs of other Apps are ignored. */
+export function findCheckRun(runs: CheckRuns, name: string, author: string): CheckRuns[number] | undefined {
+	return runs.find((run) => run.name === name && `${run.app?.slug}[bot]` === author);
 }
 
-/** The trailers of the commits stay, each once: audit and the guard against replays read who has sent what. */
-function squashText({ number, title }: OpenPull, messages: readonly string[]) {
-	const [first = ""] = messages;
-	const subject = messages.length === 1 ? subjectOf(first) : title;
-	const trailers = [...new Set(messages.flatMap(trailersIn))];
-	return { commit_title: `${subject} (#${number})`, commit_message: trailers.join("\n") };
+interface CheckRun {
+	name: string;
+	conclusion: "success" | "failure" | "cancelled";
+	output: { title: string; summary: string };
 }
 
-/**
- * Sets the check `owners` of the branch's newest commit: whether each owner of its file can approve. A ruleset can name an
- * App as the source of a check only once that App has set one ("Available rules for rulesets").
- */
-export async function checkBranch({ github, base, owners, teams, author }: ApprovalRun): Promise<void> {
-	const { rest, repo } = github;
-	const { object } = (await rest.git.getRef({ ...repo, ref: `heads/${base}` })).data;
-	const problem = owners ? describeUnknown(allOwners(owners), teams) : "cannot be read";
-	const title = `${ownersPath}: ${problem ?? "each owner can approve"}`;
-	const conclusion = problem === null ? "success" : "failure";
-	const output = { title, summary: code(title) };
-	await setCheckRun(github, author, object.sha, { name: checkName, conclusion, output });
+/** Unless the check run of `author` has the same content. @returns the commit's check runs before */
+export async function setCheckRun(github: Github, author: string, head_sha: string, run: CheckRun) {
+	const { rest, repo, paginate } = github;
+	// The newest check run of each name and App on a commit ("List check runs for a Git reference").
+	const about = { ...repo, ref: head_sha, filter: "latest" as const, per_page: 100 };
+	const runs = await paginate(rest.checks.listForRef, about);
+	const before = findCheckRun(runs, run.name, author);
+	const { title, summary } = run.output;
+	const isSame =
+		before?.conclusion === run.conclusion &&
+		before.output.title === title &&
+		before.output.summary === summary;
+	if (!isSame) await rest.checks.create({ ...repo, ...run, head_sha, status: "completed" });
+	return runs;
 }

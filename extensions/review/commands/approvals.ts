@@ -13,8 +13,8 @@ import { gitText, runGit } from "../../../store/git/commands/run.ts";
 import type { Github } from "../../../store/github/client.ts";
 import { readAt } from "../../harvest/repository.ts";
 import type { Teams } from "../approvals/approvals.ts";
-import { checkBranch, judgePull } from "../approvals/github.ts";
-import { openPulls, type PullRef, partOf, readComments, setCheckRun } from "../approvals/pull-state.ts";
+import { openPulls, type PullRef, partOf, readComments, setCheckRun } from "../approvals/github.ts";
+import { checkBranch, judgePull } from "../approvals/judge-pull.ts";
 import { marker, type Report } from "../comment.ts";
 import { withMerge } from "../merge.ts";
 

@@ -43,7 +43,7 @@ function run(
 		layers.map(({ smallkey }) => [smallkey, { state: "down", since: "2026-W09" }]),
 	);
 	return runRepair({
-		createClients: server.createClients,
+		connect: server.connect,
 		...{ repository: repository.path, base: repository.git("rev-parse", "main").trim() },
 		...{ mapWkid: 3978, layers, maxOpen: 20 },
 		...{
@@ -190,7 +190,7 @@ test("a repair is proposed anew when its layer has changed, also after the stale
 test("layers share the answers of a service, which is asked 200 times at most", async ({ server }) => {
 	const often = "received the maximum of requests";
 	server.enter({ "http://a.example": always({ body: "a" }), "http://b.example": always({ body: "b" }) });
-	const limited = limitRequests(server.createClients);
+	const limited = limitRequests(server.connect);
 	for (let count = 0; count < 197; count += 1) await limited.ask(`http://a.example/before-${count}`);
 	server.asked.length = 0;
 	const first = await limited.ask("http://a.example/1");

@@ -39,7 +39,7 @@ async function find({ registered, before, after, isUnknown, others = [] }: Move)
 		...others.map((registration, at) => ({ smallkey: `other${at}`, registration, description: null })),
 	];
 	server.asked.length = 0;
-	const looked = await createRepairSearch(server.clients(), registry)(layer);
+	const looked = await createRepairSearch(server.clients(), registry)(layer, true);
 	return { ...looked, requests: server.asked.length };
 }
 
@@ -55,7 +55,7 @@ export function runMoves(moves: readonly Move[]): void {
 			const { harvested } = await server.describe(repair.registration, repair.description);
 			const looked = await watchLayer(repair.registration, repair.description, server.clients(), null);
 			const findings = [...harvested.findings, ...looked];
-			assert.not(findings.some((finding) => repair.langs.some(({ lang }) => lang === finding.lang)));
+			assert.not(findings.some((finding) => repair.byLang.some(({ lang }) => lang === finding.lang)));
 		});
 	}
 	test.run();

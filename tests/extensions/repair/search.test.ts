@@ -1,7 +1,7 @@
 import * as assert from "uvu/assert";
 import type { Notice } from "../../../extensions/harvest/harvester/notifier.ts";
 import { writeProposal } from "../../../extensions/repair/proposal-branches.ts";
-import { startRepairs } from "../../../extensions/repair/start.ts";
+import { startDailySearch } from "../../../extensions/repair/start.ts";
 import { healthPath, layerPath } from "../../../registry/smallkey.ts";
 import { Local, wms } from "../../helpers/local.ts";
 import { test } from "../../helpers/suite.ts";
@@ -29,7 +29,7 @@ test.before.each(async () => {
 		},
 	});
 	[searches, timers, stored, noticed] = [0, new HeldTimers(), health, []];
-	end = startRepairs({
+	end = startDailySearch({
 		repository: local.repository,
 		store: local.store,
 		readHealth: () => stored(),

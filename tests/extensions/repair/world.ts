@@ -4,7 +4,7 @@ import { descriptionText } from "../../../extensions/harvest/description.ts";
 import { harvestLayer } from "../../../extensions/harvest/harvest-layer.ts";
 import { mergeDescription } from "../../../extensions/harvest/merge.ts";
 import type { SearchClients } from "../../../extensions/repair/candidates.ts";
-import { type CreateClients, limitRequests } from "../../../extensions/repair/run.ts";
+import { type Connect, limitRequests } from "../../../extensions/repair/run.ts";
 import type { Description } from "../../../registry/description.ts";
 import type { CheckedLayer } from "../../../registry/judge.ts";
 import { canonicalText, type Registration } from "../../../registry/registration.ts";
@@ -175,7 +175,7 @@ export class MemoryWorld {
 		this.asked.length = 0;
 	}
 
-	readonly createClients: CreateClients = (onRequest) => {
+	readonly connect: Connect = (onRequest) => {
 		const answerOf = (url: URL) => {
 			const part = this.#world[url.origin];
 			return part && (part(url) ?? { status: 404 });
@@ -185,7 +185,7 @@ export class MemoryWorld {
 	};
 
 	clients(): SearchClients {
-		const { ask, fetch } = limitRequests(this.createClients);
+		const { ask, fetch } = limitRequests(this.connect);
 		return { ...createClients(ask, 3978), fetch };
 	}
 
