@@ -56,10 +56,10 @@ export function agreementOf(before: LangDescription, after: LangDescription): Ag
 	const { sure, rows, names } = compare(before, after);
 	const paths = [pathOf(before), pathOf(after)] as const;
 	if (sure === null || isCopyOf(...paths) || isHidden(before, after)) return { sure: null, rows };
-	const steps = [...names, paths].map((pair) => seriesStep(...pair)).filter((step) => step !== 0);
+	const steps = [...names, paths].map((pair) => seriesStep(...pair)).filter((step) => step !== null);
 	if (steps.length === 0) return { sure, rows };
 	// Another layer of a series is never the same; perhaps, if it is a later one that is new.
-	return { sure: before.siblings && steps.every((step) => step > 0) ? "perhaps" : null, rows };
+	return { sure: before.siblings && steps.every((step) => step === "later") ? "perhaps" : null, rows };
 }
 
 function compare(before: LayerDescription, after: LayerDescription): Comparison {

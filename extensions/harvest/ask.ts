@@ -1,18 +1,20 @@
 import { setTimeout } from "node:timers/promises";
 import pLimit from "p-limit";
 import { FetchFailure } from "../../api/service/net/failure.ts";
-import { createFetch, type GuardedFetch, type Take } from "../../api/service/net/fetch.ts";
-import type { NetworkSettings } from "../../api/service/settings.ts";
+import type { GuardedFetch, Take } from "../../api/service/net/fetch.ts";
 import { causeOf } from "../../registry/health.ts";
 import { Trouble } from "./trouble.ts";
 
 export type Answer = { ok: true; bytes: Uint8Array; type: string } | Trouble;
 
-/**
- * Never rejects for a fault of the service or an abort: these are answers, too. `take` reads a large document
- * while it arrives, at each attempt; the answer then has no bytes.
- */
-export type Ask = (address: string, signal?: AbortSignal, take?: Take) => Promise<Answer>;
+interface AskOptions {
+	signal?: AbortSignal | undefined;
+	/** Reads a large document while it arrives, at each attempt; the answer then has no bytes. */
+	take?: Take | undefined;
+}
+
+/** Never rejects for a fault of the service or an abort: these are answers, too. */
+export type Ask = (address: string, options?: AskOptions) => Promise<Answer>;
 
 interface Outcome {
 	answer: Answer;
@@ -43,26 +45,25 @@ export function createAsk(options: { fetch: GuardedFetch; sleep?: typeof pause; 
 	/** By origin: a host that does not answer http may answer https. */
 	const failed = new Map<string, { failures: number; untilMs: number; answer: Trouble }>();
 
-	async function askWithRetries(...request: Parameters<Ask>): Promise<Outcome> {
-		const [, signal] = request;
+	async function askWithRetries(address: string, options: AskOptions): Promise<Outcome> {
+		const { signal } = options;
 		for (let attempt = 1; ; attempt += 1) {
-			const outcome = await withSlot(() => askOnce(fetch, ...request));
+			const outcome = await withSlot(() => askOnce(fetch, address, options));
 			const { attempts = 1, pauseMs = 0 } = outcome;
 			if (attempt >= attempts || signal?.aborted) return outcome;
 			await sleep(Math.min(Math.max(pauseMs, firstPauseMs * 2 ** (attempt - 1)), maxPauseMs), signal);
 		}
 	}
 
-	async function askHost(origin: string, ...request: Parameters<Ask>): Promise<Answer> {
-		const [, signal] = request;
+	async function askHost(origin: string, address: string, options: AskOptions): Promise<Answer> {
 		const failure = failed.get(origin);
 		if (failure && now() < failure.untilMs) {
 			const { what, isTemporary } = failure.answer;
 			return new Trouble("down", causeOf("host-failed", what), { isTemporary });
 		}
-		const { answer, isLost } = await askWithRetries(...request);
+		const { answer, isLost } = await askWithRetries(address, options);
 		if (answer.ok || !isLost) {
-			if (!signal?.aborted) failed.delete(origin);
+			if (!options.signal?.aborted) failed.delete(origin);
 			return answer;
 		}
 		const failures = ((failure?.failures ?? 0) + 1) % maxFailures;
@@ -70,23 +71,15 @@ export function createAsk(options: { fetch: GuardedFetch; sleep?: typeof pause; 
 		return answer;
 	}
 
-	return async (...request) => {
-		const { host, origin } = new URL(request[0]);
+	return async (address, options = {}) => {
+		const { host, origin } = new URL(address);
 		const oneByOne = hosts.get(host) ?? pLimit(1);
 		hosts.set(host, oneByOne);
-		return oneByOne(() => askHost(origin, ...request));
+		return oneByOne(() => askHost(origin, address, options));
 	};
 }
 
-export function clientsWith(
-	{ allowPrivate, httpsProxy, noProxy }: NetworkSettings,
-	onRequest?: (url: URL) => void,
-) {
-	const fetch = createFetch({ allowPrivate, httpsProxy, noProxy, ...(onRequest && { onRequest }) });
-	return { fetch, ask: createAsk({ fetch }) };
-}
-
-async function askOnce(fetch: GuardedFetch, ...[address, signal, take]: Parameters<Ask>): Promise<Outcome> {
+async function askOnce(fetch: GuardedFetch, address: string, { signal, take }: AskOptions): Promise<Outcome> {
 	const accept = { Accept: "application/json, application/xml;q=0.9, */*;q=0.1" };
 	try {
 		const response = await fetch(address, { headers: accept, signal: signal ?? null, take });

@@ -19,8 +19,11 @@ import { checkEntries, type Service, serviceOf } from "./service.ts";
 import { orTrouble, Trouble } from "./trouble.ts";
 import { legendFormatsOf } from "./wms/layers.ts";
 
-/** @param state `well`: only to be known */
-type Wrong = [member: string, what: Cause, state?: "well"];
+type Fault = Parameters<typeof findingOf>[1];
+
+function wrong(member: string, what: Cause): Fault {
+	return { state: "wrong", member, what };
+}
 
 const maxMissing = 10;
 
@@ -31,22 +34,20 @@ export async function checkLayer(registration: Registration, clients: Clients): 
 		const service = serviceOf(registration, lang);
 		const check = service.type === "esriFeature" ? checkFeature : service.ogc ? checkOgc : checkArcgis;
 		const result = await orTrouble(check(service, clients));
-		if (result instanceof Trouble) findings.push(findingOf(service, result));
-		else
-			for (const [member, what, state = "wrong"] of result)
-				findings.push(findingOf(service, { state, what }, member));
+		const faults = result instanceof Trouble ? [result] : result;
+		findings.push(...faults.map((fault) => findingOf(service, fault)));
 	}
 	return findings;
 }
 
-async function checkFeature({ entry, address }: Service, { ask }: Clients): Promise<Wrong[]> {
+async function checkFeature({ entry, address }: Service, { ask }: Clients): Promise<Fault[]> {
 	const fields = fieldsOf(await askLayer(address, ask));
 	const field = "display_field" in entry ? entry.display_field : undefined;
 	const isMissing = field && fields.length > 0 && !fieldNamed(field, fields);
-	return isMissing ? [["display_field", causeOf("no-field", quote(field))]] : [];
+	return isMissing ? [wrong("display_field", causeOf("no-field", quote(field)))] : [];
 }
 
-async function checkOgc(service: Service, { read }: Clients): Promise<Wrong[]> {
+async function checkOgc(service: Service, { read }: Clients): Promise<Fault[]> {
 	const { entry, ogc, address, names, isWhole } = service;
 	const capabilities = await read(ogc ?? "WMS", address, names);
 	const { layers, others, count } = capabilities;
@@ -56,7 +57,9 @@ async function checkOgc(service: Service, { read }: Clients): Promise<Wrong[]> {
 	const memberOf = (at: number) => (isNode ? inList(at) : "layer");
 	const missing = missingIn(names, (at) => matches[at] !== null, count, memberOf);
 	const notes = names.flatMap((name, at) =>
-		nameNotes(name, matches[at]?.listed ?? name).map((what): Wrong => [memberOf(at), what, "well"]),
+		nameNotes(name, matches[at]?.listed ?? name).map((what): Fault => {
+			return { state: "well", member: memberOf(at), what };
+		}),
 	);
 	const layer = matches[0]?.layer;
 	const types = layer && !isNode ? typeNotes(entry, layer, capabilities) : [];
@@ -72,9 +75,9 @@ function missingIn(
 	isThere: (at: number) => boolean,
 	count: number,
 	memberOf = inList,
-): Wrong[] {
+): Fault[] {
 	const missing = [...names.entries()].filter(([at]) => !isThere(at)).slice(0, maxMissing);
-	return missing.map(([at, name]) => [memberOf(at), causeOf("no-layer", quote(String(name)), count)]);
+	return missing.map(([at, name]) => wrong(memberOf(at), causeOf("no-layer", quote(String(name)), count)));
 }
 
 function nameNotes(name: string, listed: string): Cause[] {
@@ -87,23 +90,23 @@ function typeNotes(
 	{ layer: name = "", feature_info_type: infoType, legend_format: legendType }: LangRegistration1,
 	layer: CapabilitiesLayer,
 	{ featureInfoFormats, legendFormats }: Capabilities,
-): Wrong[] {
+): Fault[] {
 	const allLegends = [...new Set([...legendFormatsOf(layer), ...legendFormats])];
-	const wrong: Wrong[] = [];
-	if (infoType && !layer.queryable) wrong.push(["feature_info_type", causeOf("no-query", quote(name))]);
-	else wrong.push(...notOffered("feature_info_type", infoType, featureInfoFormats));
+	const faults: Fault[] = [];
+	if (infoType && !layer.queryable) faults.push(wrong("feature_info_type", causeOf("no-query", quote(name))));
+	else faults.push(...notOffered("feature_info_type", infoType, featureInfoFormats));
 	// A service whose capabilities name no legend may still have one, so that is not wrong.
-	if (allLegends.length > 0) wrong.push(...notOffered("legend_format", legendType, allLegends));
-	return wrong;
+	if (allLegends.length > 0) faults.push(...notOffered("legend_format", legendType, allLegends));
+	return faults;
 }
 
-function notOffered(member: string, type: string | undefined, formats: readonly string[]): Wrong[] {
+function notOffered(member: string, type: string | undefined, formats: readonly string[]): Fault[] {
 	const essence = (text: string) => text.split(";")[0]?.trim().toLowerCase();
 	const isOffered = !type || formats.some((format) => essence(format) === essence(type));
-	return isOffered ? [] : [[member, causeOf("no-format", type, quote(formats.join(", ")))]];
+	return isOffered ? [] : [wrong(member, causeOf("no-format", type, quote(formats.join(", "))))];
 }
 
-async function checkArcgis({ type, address, listed, isWhole }: Service, { ask }: Clients): Promise<Wrong[]> {
+async function checkArcgis({ type, address, listed, isWhole }: Service, { ask }: Clients): Promise<Fault[]> {
 	const document = await askService(address, type, ask);
 	if (isWhole) checkEntries(leavesOf(document));
 	const [layers, tables] = [objectsIn(document.layers), objectsIn(document.tables)];
@@ -111,9 +114,9 @@ async function checkArcgis({ type, address, listed, isWhole }: Service, { ask }:
 	// A MapServer draws a whole group as one picture.
 	const groups = type === "esriFeatureServer" ? layers.filter(isGroup) : [];
 	const odd = new Set<unknown>([...tables, ...groups].map(({ id }) => id));
-	const notes = listed.flatMap((name, at): Wrong[] =>
-		odd.has(name) ? [[inList(at), causeOf("table", String(name))]] : [],
+	const notLayers = listed.flatMap((id, at) =>
+		odd.has(id) ? [wrong(inList(at), causeOf("table", String(id)))] : [],
 	);
 	const missing = missingIn(listed, (at) => ids.has(listed[at]), ids.size);
-	return [...missing, ...notes];
+	return [...missing, ...notLayers];
 }

@@ -19,7 +19,7 @@ export function createClients(ask: Ask, mapWkid: number): Clients {
 export function within({ ask, read, mapWkid }: Clients, signal: AbortSignal): Clients {
 	return {
 		mapWkid,
-		ask: (address) => ask(address, signal),
+		ask: (address, options) => ask(address, { ...options, signal }),
 		async read(...request) {
 			const reading = read(...request);
 			const late = aborted(signal, reading).then(() => {

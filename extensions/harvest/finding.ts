@@ -17,8 +17,7 @@ export interface Finding {
 
 export function findingOf(
 	{ lang, address }: Pick<Service, "lang" | "address">,
-	{ state, what }: Pick<Finding, "state" | "what">,
-	member = "service_url",
+	{ state, what, member = "service_url" }: Pick<Finding, "state" | "what"> & { member?: string },
 ): Finding {
 	return { state, lang, pointer: `/${lang}/${member}`, what, text: `${address}: ${causeText("en", what)}` };
 }

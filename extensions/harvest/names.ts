@@ -32,21 +32,24 @@ export function isOfOtherLanguage(lang: Lang, before: string, after: string): bo
 
 const yearPattern = /(?<!\d)(?:19|20)\d\d(?!\d)/g;
 
-/** 1 to a later year or version, -1 to an earlier one; 0: no series. */
-export function seriesStep(before: string, after: string): -1 | 0 | 1 {
-	const years = [before, after].map((text) => Number(text.match(yearPattern)?.at(-1) ?? 0));
-	if (years[0] && years[1] && years[0] !== years[1]) return years[0] < years[1] ? 1 : -1;
-	const [parts, partsAfter] = [before, after].map((text) => normalized(text).split(/(\d+)/));
-	const isText = (_: string, at: number) => at % 2 === 0;
-	if (!parts || !partsAfter || parts.length !== partsAfter.length || !/\p{L}/u.test(before)) return 0;
-	if (parts.filter(isText).join("0") !== partsAfter.filter(isText).join("0")) return 0;
-	const at = parts.findIndex(
-		(part, index) => Number(part) !== Number(partsAfter[index]) && !isText(part, index),
-	);
-	return at < 0 ? 0 : Number(parts[at]) < Number(partsAfter[at]) ? 1 : -1;
+/** Whether the second name has a later or an earlier year or version; null if the two are not of one series. */
+export function seriesStep(before: string, after: string): "later" | "earlier" | null {
+	const [year, yearAfter] = [before, after].map((text) => text.match(yearPattern)?.at(-1));
+	if (year && yearAfter && year !== yearAfter) return year < yearAfter ? "later" : "earlier";
+	const [text, textAfter] = [normalized(before), normalized(after)];
+	const numbers = /\d+/g;
+	if (!/\p{L}/u.test(text) || text.replace(numbers, "0") !== textAfter.replace(numbers, "0")) return null;
+	const versions = text.match(numbers) ?? [];
+	const differences = textAfter.match(numbers)?.map((version, at) => Number(version) - Number(versions[at]));
+	const difference = differences?.find(Boolean);
+	if (difference === undefined) return null;
+	return difference > 0 ? "later" : "earlier";
 }
 
 export function normalized(text: string): string {
-	const line = text.normalize("NFC").replace(/[\s_]+/g, " ");
-	return line.trim().toLowerCase();
+	return text
+		.normalize("NFC")
+		.replace(/[\s_]+/g, " ")
+		.trim()
+		.toLowerCase();
 }

@@ -84,6 +84,6 @@ async function orDrawn(service: Service, finding: Finding, clients: Clients): Pr
 	const name = service.names[Number(member[1] ?? 0)] ?? "";
 	const look = await orNull(lookAtNamed(service.address, name, false, clients));
 	if (!look?.isDrawn) return finding;
-	const drawn = { state: "well", what: causeOf("not-listed", ...what.values) } as const;
-	return findingOf(service, drawn, member.join("/"));
+	const isNotListed = causeOf("not-listed", ...what.values);
+	return findingOf(service, { state: "well", what: isNotListed, member: member.join("/") });
 }

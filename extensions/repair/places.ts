@@ -172,7 +172,7 @@ function isSimilar(service: string, name: string, type: string, { services }: La
 	if (otherName === name) return otherType !== type && drawnTypes.has(otherType) && drawnTypes.has(type);
 	if (otherType !== type || !knowsAll(services) || services.includes(service)) return false;
 	const step = seriesStep(name, otherName);
-	return step > 0 || (step === 0 && otherName.startsWith(`${name}_`));
+	return step === "later" || (step === null && otherName.startsWith(`${name}_`));
 }
 
 const maxLinks = 200;

@@ -38,12 +38,12 @@ export function limitRequests(connect: Connect): AskAndFetch {
 		counts.set(hostname, before + 1);
 	});
 	return {
-		async ask(address, signal, take) {
-			const answer = cached.get(address) ?? ask(address, signal);
+		async ask(address, options = {}) {
+			const answer = cached.get(address) ?? ask(address, { signal: options.signal });
 			cached.set(address, answer);
 			const result = await answer;
 			// An answer that is too large for the cache is read while it arrives.
-			return take && !result.ok && result.tooLarge ? ask(address, signal, take) : result;
+			return options.take && !result.ok && result.tooLarge ? ask(address, options) : result;
 		},
 		fetch,
 	};

@@ -1,4 +1,5 @@
 import pMap from "p-map";
+import { createFetch } from "../../api/service/net/fetch.ts";
 import type { Configuration } from "../../api/service/settings.ts";
 import type { CheckedLayer } from "../../registry/judge.ts";
 import {
@@ -8,7 +9,7 @@ import {
 	serviceTypeOf,
 } from "../../registry/registration.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
-import { clientsWith } from "../harvest/ask.ts";
+import { createAsk } from "../harvest/ask.ts";
 import { checkLayer } from "../harvest/check-layer.ts";
 import { createClients } from "../harvest/clients.ts";
 import type { Finding } from "../harvest/finding.ts";
@@ -23,16 +24,16 @@ const maxAskingMs = 8 * 60_000;
 /** Services without an answer in time are reported as down. */
 export function createCheckServices({ network, mapWkid }: Configuration): CheckServices {
 	const end = AbortSignal.timeout(maxAskingMs);
-	const { ask } = clientsWith(network);
+	const ask = createAsk({ fetch: createFetch(network) });
 	// Also ends requests that several layers share: they would keep the process running.
-	const clients = createClients((address, _signal, take) => ask(address, end, take), mapWkid);
+	const clients = createClients((address, options) => ask(address, { ...options, signal: end }), mapWkid);
 	return ({ registration }) => checkLayer(registration, clients);
 }
 
 /** Layers of one change whose services are asked. A larger change is a batch; the weekly check asks its services. */
 const maxAsked = 200;
 
-/** Layers. `clientsWith` limits the number of requests. */
+/** Layers. `createAsk` limits the number of requests. */
 const maxConcurrent = 16;
 
 /**

@@ -1,7 +1,9 @@
 // npx fragment-publisher harvest and watch-services: ask the services behind the layers of a folder
+
 import { join } from "node:path";
 import pMap from "p-map";
 import type { Environment, Io } from "../../../api/configuration.ts";
+import { createFetch } from "../../../api/service/net/fetch.ts";
 import { readConfiguration, withoutStore } from "../../../api/service/settings.ts";
 import { placeFile } from "../../../publish/place-file.ts";
 import { parseHealth } from "../../../registry/health.ts";
@@ -11,7 +13,7 @@ import { descriptionPath, healthPath, langs, layerPath } from "../../../registry
 import { counted, plain } from "../../../registry/untrusted-text.ts";
 import { createRun, exitCodes } from "../../../scripts/terminal/command-line.ts";
 import { readTextIfThere } from "../../../store/files/files.ts";
-import { clientsWith } from "../ask.ts";
+import { createAsk } from "../ask.ts";
 import { createClients } from "../clients.ts";
 import { descriptionText, isDescribed } from "../description.ts";
 import { type Finding, resultOf } from "../finding.ts";
@@ -30,7 +32,7 @@ const smallkeysArgument = ["[smallkey...]", "which layers; all where none is nam
 
 async function openLayers(folder: string, smallkeys: readonly string[], environment: Environment, io: Io) {
 	const { network, mapWkid, publicUrl } = readConfiguration(withoutStore(environment));
-	const clients = createClients(clientsWith(network).ask, mapWkid);
+	const clients = createClients(createAsk({ fetch: createFetch(network) }), mapWkid);
 	const all = await readLayers({ folder }, io);
 	return { clients, publicUrl, all, layers: selectLayers(all, smallkeys) };
 }

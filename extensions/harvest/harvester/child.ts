@@ -1,15 +1,16 @@
 // The process that asks map services and parses their answers, so that an answer can end or block only this process.
+import { createFetch } from "../../../api/service/net/fetch.ts";
 import { readConfiguration, withoutStore } from "../../../api/service/settings.ts";
 import { causeOf } from "../../../registry/health.ts";
 import { quote } from "../../../site/service/decode.ts";
-import { clientsWith } from "../ask.ts";
+import { createAsk } from "../ask.ts";
 import { createClients, within } from "../clients.ts";
 import { harvestLayer } from "../harvest-layer.ts";
 import { watchLayer } from "../watch-layer.ts";
 import { type Look, maxTaskMs, type Order, type Report } from "./process.ts";
 
 const { network, mapWkid, publicUrl } = readConfiguration(withoutStore(process.env));
-const clients = createClients(clientsWith(network).ask, mapWkid);
+const clients = createClients(createAsk({ fetch: createFetch(network) }), mapWkid);
 
 const inTime = () => within(clients, AbortSignal.timeout(maxTaskMs));
 

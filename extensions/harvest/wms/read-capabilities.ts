@@ -1,4 +1,5 @@
 import { LRUCache } from "lru-cache";
+import type { Take } from "../../../api/service/net/fetch.ts";
 import { causeOf } from "../../../registry/health.ts";
 import { type Capabilities, listedNames, type OgcService } from "../../../site/service/capabilities.ts";
 import { type Parts, quote } from "../../../site/service/decode.ts";
@@ -47,9 +48,10 @@ export function createReadCapabilities(ask: Ask): ReadCapabilities {
 
 	const askCapabilities: ReadCapabilities = async (service, address, layers) => {
 		let result = null as Capabilities | Trouble | null;
-		const answer = await ask(address, undefined, async (parts, type) => {
+		const take: Take = async (parts, type) => {
 			result = await parseCapabilities(parts, type, service, layers);
-		});
+		};
+		const answer = await ask(address, { take });
 		if (!answer.ok) throw answer;
 		result ??= await parseCapabilities(answer.bytes, answer.type, service, layers);
 		if (result instanceof Trouble) throw result;

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { InvalidArgumentError } from "commander";
+import { createFetch } from "../../../api/service/net/fetch.ts";
 import { readConfiguration, withoutStore } from "../../../api/service/settings.ts";
 import { causeText } from "../../../registry/health.ts";
 import type { CheckedLayer } from "../../../registry/judge.ts";
@@ -13,7 +14,6 @@ import { nameSource, withSource } from "../../../scripts/validate.ts";
 import { buildFolder } from "../../../site/build/output.ts";
 import { readSite } from "../../../site/process/site-settings.ts";
 import { withTemporaryFolder } from "../../../store/files/files.ts";
-import { clientsWith } from "../../harvest/ask.ts";
 import { descriptionText } from "../../harvest/description.ts";
 import { readLayers, selectLayers } from "../../harvest/harvester/layers.ts";
 import { readHarvest } from "../../harvest/settings.ts";
@@ -65,11 +65,10 @@ export const run = createRun(async ({ read, environment, io }) => {
 		await writeLayers(all, temporary);
 		await buildFolder(join(temporary, "layers"), dist, plainSite);
 		const { address, close } = await serveFolder(dist);
-		const { fetch } = clientsWith(configuration.network);
 		const day = io.now().toISOString().slice(0, 10);
 		const proofs = await runProofs({
 			site: address,
-			fetch,
+			fetch: createFetch(configuration.network),
 			layers,
 			registered: new Set(all.map(({ smallkey }) => smallkey)),
 			folder,

@@ -1,6 +1,7 @@
 // npx fragment-publisher repair
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { createFetch } from "../../../api/service/net/fetch.ts";
 import { readConfiguration, withoutStore } from "../../../api/service/settings.ts";
 import { resolveCommit } from "../../../publish/collect.ts";
 import { parseHealth } from "../../../registry/health.ts";
@@ -9,7 +10,7 @@ import { counted, plain } from "../../../registry/untrusted-text.ts";
 import { createRun } from "../../../scripts/terminal/command-line.ts";
 import { readTextIfThere, replaceFile } from "../../../store/files/files.ts";
 import { gitText, runGit } from "../../../store/git/commands/run.ts";
-import { clientsWith } from "../../harvest/ask.ts";
+import { createAsk } from "../../harvest/ask.ts";
 import { readLayers } from "../../harvest/harvester/layers.ts";
 import { healthText, markRepairs, weekOf } from "../../harvest/health.ts";
 import { findRepository, readHealth, servedRef } from "../../harvest/repository.ts";
@@ -76,7 +77,10 @@ export const run = createRun(async ({ read, environment, io }) => {
 		? await readTextIfThere(healthPath)
 		: await readHealthBefore(repository, base, now.toISOString().slice(0, 10));
 	const outcome = await runRepair({
-		connect: (onRequest) => clientsWith(network, onRequest),
+		connect: (onRequest) => {
+			const fetch = createFetch({ ...network, onRequest });
+			return { fetch, ask: createAsk({ fetch }) };
+		},
 		repository,
 		base,
 		mapWkid,

@@ -27,7 +27,7 @@ function scripted(steps: Record<string, Step[]>) {
 	}) as unknown as typeof globalThis.fetch;
 	const ask = createAsk({ fetch, sleep: async (ms) => void waits.push(ms), now: () => clock.now });
 	const at = async (name: string, signal?: AbortSignal) => {
-		const answer = await ask(name.includes(".") ? `http://${name}/` : `http://a.example/${name}`, signal);
+		const answer = await ask(name.includes(".") ? `http://${name}/` : `http://a.example/${name}`, { signal });
 		return answer.ok ? "ok" : `${answer.state}: ${(answer as Trouble).message}`;
 	};
 	return { ask, at, asked, waits, clock };
@@ -60,7 +60,10 @@ test("a busy service is asked three times, a broken connection twice, any other 
 			return new Response("", { status: 503 });
 		}) as unknown as typeof fetch,
 	});
-	assert.not((await aborting("http://a.example/", caller.signal)).ok, "an abort ends the attempts");
+	assert.not(
+		(await aborting("http://a.example/", { signal: caller.signal })).ok,
+		"an abort ends the attempts",
+	);
 });
 
 test("a host without an answer to three requests in a row is not asked for a minute; its neighbours are", async () => {
