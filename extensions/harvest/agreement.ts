@@ -11,7 +11,7 @@ type Trait =
 	| ("name" | "geometry" | "fields" | "place" | "scale" | "symbols" | "count")
 	| ("title" | "abstract" | "keywords");
 
-/** Texts have no words of a language, and may quote a service. */
+/** Texts for readers of any language, which may quote a service. */
 export interface Evidence {
 	trait: Trait;
 	before: string;
@@ -19,56 +19,57 @@ export interface Evidence {
 	agrees: boolean;
 }
 
-/** `same`: in every row. `perhaps`: in the most important rows. null: in too few, or one of them cannot be compared. */
+/** `same`: every row agrees. `perhaps`: the most important rows do. null: too few do, or the layers cannot be compared. */
 export interface Agreement {
 	sure: "same" | "perhaps" | null;
 	rows: Evidence[];
 }
 
-/** Of the earlier fields. */
-const minShare = 0.75;
+const minShareOfFields = 0.75;
 
-/** Of the places of two layers, as a share of their union. */
 const minOverlap = 0.8;
 
-/** Of the number of features, as a share of the larger one. */
-const maxGrowth = 0.1;
+/** As a share of the larger number of features. */
+const maxCountChange = 0.1;
 
-/** From which a renamed layer is identified by its fields: many layers share two or three. */
-const minFields = 4;
+/** Many layers share two or three fields. */
+const minFieldsOfRenamed = 4;
 
-/** From which a layer with another title is identified by its abstract. */
-const minAbstractLength = 30;
+const minLengthOfAbstract = 30;
 
-/** Degrees to which shorter sides are extended: a point has no area. */
-const minSide = 0.001;
+/** A point has no area. */
+const minSideDegrees = 0.001;
 
 type LayerDescription = FeatureDescription | NamedDescription;
-
-interface Comparison extends Agreement {
-	/** Before and after: in these the layers of a series differ. */
-	names: [before: string, after: string][];
-}
 
 /** @param before the last known description of a layer @param after one from another address */
 export function agreementOf(before: LangDescription, after: LangDescription): Agreement {
 	if ("entries" in before || "entries" in after) return { sure: null, rows: [] };
-	const { sure, rows, names } = compare(before, after);
-	const paths = [pathOf(before), pathOf(after)] as const;
-	if (sure === null || isCopyOf(...paths) || isHidden(before, after)) return { sure: null, rows };
-	const steps = [...names, paths].map((pair) => seriesStep(...pair)).filter((step) => step !== null);
+	const { sure, rows } = compare(before, after);
+	if (sure === null || isCopyOf(pathOf(before), pathOf(after)) || isHidden(before, after))
+		return { sure: null, rows };
+	const namesAfter = seriesNames(after);
+	const steps = seriesNames(before)
+		.map((name, at) => seriesStep(name, namesAfter[at] ?? ""))
+		.filter((step) => step !== null);
 	if (steps.length === 0) return { sure, rows };
 	// Another layer of a series is never the same; perhaps, if it is a later one that is new.
 	return { sure: before.siblings && steps.every((step) => step === "later") ? "perhaps" : null, rows };
 }
 
-function compare(before: LayerDescription, after: LayerDescription): Comparison {
-	if ("renderer" in before && "renderer" in after) return compareFeatures(before, after);
-	if ("layers" in before && "layers" in after) return compareNamed(before, after);
-	return { sure: null, rows: [], names: [] };
+/** In these the layers of a series differ. */
+function seriesNames(layer: LayerDescription): string[] {
+	const names = "renderer" in layer ? [layer.name] : [layer.layers.join("\n"), layer.title ?? ""];
+	return [...names, pathOf(layer)];
 }
 
-function compareFeatures(before: FeatureDescription, after: FeatureDescription): Comparison {
+function compare(before: LayerDescription, after: LayerDescription): Agreement {
+	if ("renderer" in before && "renderer" in after) return compareFeatures(before, after);
+	if ("layers" in before && "layers" in after) return compareNamed(before, after);
+	return { sure: null, rows: [] };
+}
+
+function compareFeatures(before: FeatureDescription, after: FeatureDescription): Agreement {
 	const [fields, fieldsAfter] = [fieldsOf(before), fieldsOf(after)];
 	const rows = [
 		rowOf("name", before.name, after.name),
@@ -79,10 +80,10 @@ function compareFeatures(before: FeatureDescription, after: FeatureDescription):
 		rowOf("symbols", symbolsOf(before), symbolsOf(after)),
 		countRow(before.count, after.count),
 	].flat();
-	return { sure: sureOfFeatures(fields, fieldsAfter, rows), rows, names: [[before.name, after.name]] };
+	return { sure: sureOfFeatures(fields, fieldsAfter, rows), rows };
 }
 
-function compareNamed(before: NamedDescription, after: NamedDescription): Comparison {
+function compareNamed(before: NamedDescription, after: NamedDescription): Agreement {
 	const rows = [
 		rowOf("title", before.title, after.title),
 		rowOf("abstract", before.abstract, after.abstract),
@@ -90,9 +91,7 @@ function compareNamed(before: NamedDescription, after: NamedDescription): Compar
 		rowOf("scale", scalesOf(before), scalesOf(after), hasSameScales(before, after)),
 		rowOf("keywords", before.keywords?.toSorted().join(", "), after.keywords?.toSorted().join(", ")),
 	].flat();
-	const [layers, layersAfter] = [before.layers.join("\n"), after.layers.join("\n")];
-	const titles: [string, string] = [before.title ?? "", after.title ?? ""];
-	return { sure: sureOfNamed(rows, layers === layersAfter), rows, names: [[layers, layersAfter], titles] };
+	return { sure: sureOfNamed(rows, before.layers.join("\n") === after.layers.join("\n")), rows };
 }
 
 /** Folder and service on an ArcGIS server, else the whole path. */
@@ -112,20 +111,21 @@ function sureOfFeatures(
 	rows: readonly Evidence[],
 ): Agreement["sure"] {
 	const common = fields.filter((field) => fieldsAfter.includes(field)).length;
-	if (!agrees(rows, "geometry") || fields.length === 0 || common / fields.length < minShare) return null;
+	if (!agrees(rows, "geometry") || fields.length === 0 || common / fields.length < minShareOfFields)
+		return null;
 	const isSame = rows.every((row) => row.agrees || row.trait === "name");
 	if (agrees(rows, "name")) return isSame ? "same" : "perhaps";
-	return isSame && fields.length >= minFields && agrees(rows, "place") ? "perhaps" : null;
+	return isSame && fields.length >= minFieldsOfRenamed && agrees(rows, "place") ? "perhaps" : null;
 }
 
-/** @param isSameName in the WMS */
+/** @param isSameName whether the names in the WMS are the same */
 function sureOfNamed(rows: readonly Evidence[], isSameName: boolean): Agreement["sure"] {
 	// Many layers may have the same title and lie in the same place.
 	const isTelling = isSameName || agrees(rows, "abstract") || agrees(rows, "keywords");
 	if (agrees(rows, "title") && (isSameName || rows.length > 1))
 		return isTelling && rows.length > 1 && rows.every((row) => row.agrees) ? "same" : "perhaps";
 	const abstract = agrees(rows, "abstract")?.before ?? "";
-	return abstract.length >= minAbstractLength && agrees(rows, "place") ? "perhaps" : null;
+	return abstract.length >= minLengthOfAbstract && agrees(rows, "place") ? "perhaps" : null;
 }
 
 function agrees(rows: readonly Evidence[], trait: Trait): Evidence | undefined {
@@ -166,7 +166,7 @@ function scalesOf({ min_scale = 0, max_scale = 0 }: LayerDescription): string {
 	return min_scale === 0 && max_scale === 0 ? "" : `1:${min_scale || "∞"} – 1:${max_scale}`;
 }
 
-/** Version 1.1.1 of WMS says scales in pixels whose size each server chooses. */
+/** In WMS 1.1.1 scales depend on a size of pixels that each server chooses. */
 const maxHintFactor = 2;
 
 function hasSameScales(before: LayerDescription, after: LayerDescription): boolean {
@@ -176,7 +176,7 @@ function hasSameScales(before: LayerDescription, after: LayerDescription): boole
 	});
 }
 
-/** Whether the layer is not drawn where or at scales at which it was before. */
+/** Whether the layer is no longer drawn at its earlier place or scales. */
 function isHidden(before: LayerDescription, after: LayerDescription): boolean {
 	if (overlapOf(before, after) === 0) return true;
 	if (!("renderer" in before) && hasSameScales(before, after)) return false;
@@ -186,7 +186,7 @@ function isHidden(before: LayerDescription, after: LayerDescription): boolean {
 
 function countRow(before: number | null, after: number | null): Evidence[] {
 	if (before === null || after === null) return [];
-	const isNear = Math.abs(before - after) <= maxGrowth * Math.max(before, after);
+	const isNear = Math.abs(before - after) <= maxCountChange * Math.max(before, after);
 	return rowOf("count", `${before}`, `${after}`, isNear);
 }
 
@@ -196,7 +196,7 @@ function placeRow(before: LangDescription, after: LangDescription): Evidence[] {
 	return rowOf("place", before.bounds?.join(", "), after.bounds?.join(", "), overlap >= minOverlap);
 }
 
-/** The intersection of two rectangles as a share of their union; null if one of them is not known. */
+/** The intersection as a share of the union; null if one of the bounds is not known. */
 function overlapOf(before: LangDescription, after: LangDescription): number | null {
 	if (!before.bounds || !after.bounds) return null;
 	const [first, second] = [widened(before.bounds), widened(after.bounds)];
@@ -205,5 +205,5 @@ function overlapOf(before: LangDescription, after: LangDescription): number | nu
 }
 
 function widened([west = 0, south = 0, east = 0, north = 0]: readonly number[]): number[] {
-	return [west, south, Math.max(east, west + minSide), Math.max(north, south + minSide)];
+	return [west, south, Math.max(east, west + minSideDegrees), Math.max(north, south + minSideDegrees)];
 }

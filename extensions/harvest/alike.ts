@@ -22,9 +22,8 @@ export interface Alike {
 const maxAlike = 5;
 
 /**
- * Finds the layers of a service that agree with an earlier description and are new there. Empty if more than five agree.
- * Never rejects.
- * @param address of a layer of the ArcGIS service, or of the WMS; that layer itself is left out
+ * Finds the new layers of a service that agree with an earlier description; none if more than five agree. Never rejects.
+ * @param address of the WMS, or of a layer of the ArcGIS service, which is left out
  */
 export async function findAlike(
 	before: LangDescription,
@@ -65,7 +64,7 @@ async function findInWms(before: NamedDescription, address: string, { read }: Cl
 	const texts = wmsSiblings(capabilities);
 	const alike: Alike[] = [];
 	for (const layer of capabilities.layers.keys()) {
-		// A text without a title is of an earlier version.
+		// Earlier versions stored names without titles.
 		const wasThere = [texts.get(layer) ?? "", layer].some((text) => before.siblings?.includes(text));
 		if (layer === name || wasThere) continue;
 		const described = await orNull(describeLayers("WMS", address, [layer], read));

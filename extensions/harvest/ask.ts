@@ -20,23 +20,22 @@ interface Outcome {
 	answer: Answer;
 	attempts?: number;
 	pauseMs?: number;
-	/** Without an answer. */
+	/** There was no answer. */
 	isLost?: boolean;
 }
 
 /** For a busy service; each pause is twice as long as the one before. */
 const maxBusyAttempts = 3;
 const firstPauseMs = 1000;
-/** After a broken connection or a time-out: a slow path must not use all the time for its host. */
+/** After a broken connection or a time-out. */
 const maxBrokenAttempts = 2;
 const maxFailures = 3;
 const maxPauseMs = 30_000;
 const downPauseMs = 60_000;
 
 /**
- * For all services: at most 4 requests at the same time, and 1 per host. After a status of 429 or 5xx it
- * tries twice more, after a broken connection or a time-out once more. It does not ask a host for a minute
- * after three requests in a row without an answer.
+ * Sends at most 4 requests at the same time, and 1 per host. It retries twice after a status of 429 or 5xx, and once after
+ * a broken connection or a time-out. After three requests in a row without an answer, it does not ask a host for a minute.
  */
 export function createAsk(options: { fetch: GuardedFetch; sleep?: typeof pause; now?: () => number }): Ask {
 	const { fetch, sleep = pause, now = Date.now } = options;
@@ -86,7 +85,7 @@ async function askOnce(fetch: GuardedFetch, address: string, { signal, take }: A
 		const bytes = new Uint8Array(await response.arrayBuffer());
 		const { ok, status, headers } = response;
 		if (ok) return { answer: { ok, bytes, type: headers.get("Content-Type") ?? "" } };
-		// Nothing is at the address; any other refusal may be temporary.
+		// Any other refusal may be temporary.
 		const state = status === 404 || status === 410 ? "wrong" : "down";
 		const answer = new Trouble(state, causeOf("status", status), { status });
 		if (status !== 429 && status < 500) return { answer };

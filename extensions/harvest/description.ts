@@ -5,7 +5,7 @@ import type { Trouble } from "./trouble.ts";
 
 export interface DescriptionResult {
 	description: LangDescription;
-	/** An earlier, complete description is better; null if everything was read. */
+	/** Why an earlier, complete description is better; null if everything was read. */
 	missing: Trouble | null;
 }
 
@@ -17,7 +17,7 @@ export function descriptionText({ en, fr }: Description): string {
 	return `${JSON.stringify({ en, fr }, null, 2)}\n`;
 }
 
-/** One that was imported from an older service is not a harvested one. */
+/** Whether all languages were harvested, and not imported from an older service. */
 export function isDescribed(registration: Registration, description: Description | null): boolean {
 	return harvestedLangs(registration).every((lang) => {
 		const current = currentDescription(registration, description, lang);

@@ -5,13 +5,13 @@ import { type CheckResult, checkResult } from "./health.ts";
 import type { Service } from "./service.ts";
 
 export interface Finding {
-	/** `wrong`: the publisher has to act. `down`: the service is down, slow or odd. `empty`: nothing is drawn. `well`: what could not be seen. */
+	/** `wrong`: the publisher has to act. `down`: the service is slow or odd, too. `well`: something could not be seen. */
 	state: SickState | "well";
 	lang: Lang;
 	/** JSON pointer into the registration: `/en/service_url`. */
 	pointer: string;
 	what: Cause;
-	/** English, plain, one line. May quote the service, and must be escaped in markup. */
+	/** One line in English. May quote the service, and must be escaped in markup. */
 	text: string;
 }
 
@@ -36,7 +36,7 @@ export function findingLines(registration: Registration, findings: readonly Find
 	});
 }
 
-/** The worst of both languages; null if nothing is wrong. */
+/** The worst finding; null if nothing is wrong. */
 export function resultOf(findings: readonly Finding[]): CheckResult | null {
 	const rankOf = ({ state }: { state: SickState }) => sickStates.indexOf(state);
 	const [worst] = findings.filter(isSick).sort((a, b) => rankOf(a) - rankOf(b));

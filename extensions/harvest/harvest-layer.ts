@@ -20,7 +20,7 @@ export async function describe(service: Service, clients: Clients): Promise<Desc
 	return describeArcgisService(service, clients.ask);
 }
 
-/** Never rejects. @param before the last description: another layer at its address is a finding */
+/** Never rejects. @param before the last description; another layer at its address is a finding */
 export async function harvestLayer(
 	registration: Registration,
 	before: Description | null,
@@ -37,7 +37,7 @@ export async function harvestLayer(
 	const answers = await eachService(
 		harvestedLangs(registration).map((lang) => serviceOf(registration, lang)),
 		(service) => orTrouble(harvestService(service)),
-		// A document of OGC may have texts in each language.
+		// An OGC document may have texts in each language.
 		({ type, ogc, lang }) => (ogc ? lang : type),
 	);
 	for (const [service, answer] of answers) {

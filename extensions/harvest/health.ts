@@ -11,7 +11,7 @@ import {
 
 export type CheckResult = Omit<Sickness, "since" | "repair">;
 
-/** Those that have been sick longest are kept. */
+/** Layers; those that have been sick longest are kept. */
 const maxSick = 5000;
 
 export function checkResult(state: SickState, cause: Cause): CheckResult {
@@ -22,10 +22,7 @@ export function checkResult(state: SickState, cause: Cause): CheckResult {
 	return { state, cause: text, code: cause.code, ...(values.length > 0 && { values }) };
 }
 
-/**
- * Null where no layer is sick, and the file is to be removed. One sorted line a layer, without times, so that
- * git merges findings about different layers.
- */
+/** One sorted line a layer, so that git merges findings about different layers. Null if no layer is sick. */
 export function healthText(health: Health): string | null {
 	if (health.size === 0) return null;
 	const bySince = Array.from(health, ([smallkey, { since }]) => [since, smallkey].join()).sort();
@@ -36,7 +33,7 @@ export function healthText(health: Health): string | null {
 	return `{\n  "sick": {\n${lines.join(",\n")}\n  }\n}\n`;
 }
 
-/** A layer in the same state keeps its week, an unchecked one its entry. `checks`: null is healthy. */
+/** A layer in the same state keeps its week, an unchecked layer its entry. @param checks null: healthy */
 export function updateHealth(
 	before: Health,
 	checks: ReadonlyMap<string, CheckResult | null>,
@@ -56,10 +53,7 @@ export function updateHealth(
 	return after;
 }
 
-/**
- * Marks exactly the layers whose repair waits. A healthy one is `moved`: only a permanent redirect gives it a
- * repair.
- */
+/** Marks exactly the layers whose repair waits. A healthy one is `moved`: only a redirect gives it a repair. */
 export function markRepairs(health: Health, proposed: ReadonlySet<string>, week: string): Health {
 	const marked = new Map<string, Sickness>();
 	for (const [smallkey, { repair: _, ...sickness }] of health)

@@ -29,12 +29,12 @@ export function mergeDescription(
 	return Object.keys(merged).length > 0 ? merged : null;
 }
 
-/** Keeps the earlier neighbours where the service does not list them now, or the layer has lost its features. */
+/** Keeps the earlier neighbours if the service lists none now, or the layer has lost its features. */
 function keepNeighbours(before: LangDescription | null, current: LangDescription): LangDescription {
 	const isEmpty = "count" in current && current.count === 0;
 	const all = isEmpty ? { ...current, ...neighboursOf(before) } : { ...neighboursOf(before), ...current };
 	const { siblings: _, services: __, folders: ___, ...rest } = all;
-	// At the end: the members have one order.
+	// The members have one order.
 	return { ...rest, ...neighboursOf(all) } as LangDescription;
 }
 
@@ -43,7 +43,7 @@ function neighboursOf(description: Partial<LangDescription> | null) {
 	return { ...(siblings && { siblings }), ...(services && { services }), ...(folders && { folders }) };
 }
 
-/** Some services change the order with each request, which must not change the file. */
+/** Some services change the order with each request. */
 function inOrderOf(before: LangDescription | null, now: LangDescription): LangDescription {
 	if (!before || !("entries" in before) || !("entries" in now)) return now;
 	const present = new Set(now.entries);

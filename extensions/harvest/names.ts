@@ -6,7 +6,7 @@ function wordsOf(text: string): string[] {
 	return parts.filter(Boolean).map((part) => part.toLowerCase());
 }
 
-/** In names of places where a service does not move. */
+/** A service does not move to a place with such a name. */
 const copies = new Set(
 	`acceptance acceptation accept ancien ancienne anciens archive archived archives backup beta copie copy demo
 deprecated dev devel development draft essai essais formation historical historique integration legacy old

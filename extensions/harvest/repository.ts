@@ -6,10 +6,7 @@ import { runGit } from "../../store/git/commands/run.ts";
 
 export const servedRef = "refs/heads/main";
 
-/**
- * That of `DATA_DIR`; otherwise this checkout's. `name`: for messages.
- * @throws {Error} if there is no repository with the branch main
- */
+/** The repository of `DATA_DIR`, else of this checkout. `name`: for messages. @throws {Error} without a branch main */
 export async function findRepository(dataDir: string) {
 	const local = repositoryPath(resolve(dataDir));
 	const repository = existsSync(local)

@@ -31,12 +31,12 @@ export function serviceOf(registration: Registration, lang: Lang) {
 	};
 }
 
-/** Address and layer names, as a text that can be compared. */
+/** Address and names, for comparisons. */
 export function placeOf(registration: Registration, lang: Lang): string {
 	return [registration[lang].service_url, ...namedLayers(registration, lang)].join(" ");
 }
 
-/** One after the other; once for languages with the same service and layers, unless the first one has no result. */
+/** Runs a task for one service after the other, and once for the same service and layers if it has a result. */
 export async function eachService<T>(
 	services: readonly Service[],
 	task: (service: Service) => Promise<T>,
@@ -53,10 +53,10 @@ export async function eachService<T>(
 	return pairs;
 }
 
-/** Of a service that is registered as a whole: each one is an entry in every fragment. */
+/** Every fragment has all entries. */
 const maxEntries = 1000;
 
-/** @throws {Trouble} */
+/** Of a service that is registered as a whole. @throws {Trouble} if there are none or too many */
 export function checkEntries(entries: readonly unknown[]): void {
 	if (entries.length === 0) throw new Trouble("wrong", causeOf("no-layers"));
 	if (entries.length > maxEntries) throw new Trouble("wrong", causeOf("many-layers", maxEntries));

@@ -11,12 +11,12 @@ import { arcgisPlaceOf, numberIn } from "./arcgis/place.ts";
 import type { Clients } from "./clients.ts";
 import { orNull } from "./trouble.ts";
 
-/** Name or number, and title, which two layers may swap. */
+/** Name or number, and title: two layers may swap their names. */
 export function siblingText(name: string, title = ""): string {
 	return `${name} ${title}`.trim().slice(0, maxSibling);
 }
 
-/** By name. Of a large document's other layers, only the names are known. */
+/** Name → text. A large document's other layers have no titles here. */
 export function wmsSiblings({ layers, others }: Capabilities): Map<string, string> {
 	const texts = new Map([...others].map((name) => [name, siblingText(name)]));
 	for (const [name, { title }] of layers) texts.set(name, siblingText(name, plainText(title.any, maxTitle)));
@@ -34,8 +34,8 @@ export function knowsAll(siblings: readonly string[] | undefined): siblings is s
 }
 
 /**
- * Adds what is beside a layer: the layers of its service, and in ArcGIS the services of its folder. What was there before
- * is not where the layer went. Without a list, nothing is added.
+ * Adds the other layers of the service, and in ArcGIS the services beside it: a layer does not move to what was there
+ * before. Without a list, nothing is added.
  */
 export async function withSiblings(description: LangDescription, clients: Clients): Promise<LangDescription> {
 	const siblings = "entries" in description ? null : await siblingsOf(description, clients);
@@ -53,7 +53,7 @@ export async function withSiblings(description: LangDescription, clients: Client
 	};
 }
 
-/** In the alphabet, each once: another order of a service changes nothing. */
+/** The texts around the middle one, sorted: another order in the service changes nothing. */
 function nearest(texts: readonly string[], middleText: string): string[] {
 	const sorted = [...new Set(texts.map((text) => text.slice(0, maxSibling)).filter(Boolean))].sort();
 	const at = sorted.findIndex((text) => text >= middleText);
@@ -81,7 +81,7 @@ async function siblingsOf(description: FeatureDescription | NamedDescription, { 
 		const text = siblingText(id, name);
 		if (text === registered) continue;
 		if (name === description.name) namesakes += 1;
-		// Only the number tells namesakes apart: after a swap of numbers, one that is not alike is a candidate.
+		// Namesakes may swap their numbers: one that is not alike stays a candidate.
 		const isAsked = name === description.name && namesakes <= maxNamesakes;
 		const address = addressBelow(description.service_url, `/../${id}`);
 		const document = isAsked ? await orNull(askLayer(address, ask)) : null;

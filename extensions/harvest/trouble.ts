@@ -1,9 +1,6 @@
 import { type Cause, causeText, type SickState } from "../../registry/health.ts";
 
-/**
- * There is no usable answer, or a service cannot be described completely. The message is the cause in
- * English: `answers with status 404`.
- */
+/** No usable answer, or an incomplete description. The message is the cause in English: `answers with status 404`. */
 export class Trouble extends Error {
 	readonly ok = false;
 	override readonly name = "Trouble";

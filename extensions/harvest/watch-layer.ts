@@ -49,22 +49,25 @@ export async function watchLayer(
 /** @returns what could not be seen of a layer that is well @throws {Trouble} */
 async function look(service: Service, before: LangDescription | null, clients: Clients): Promise<Cause[]> {
 	const { type, address, names, listed } = service;
-	const { ask } = clients;
-	const isFeature = type === "esriFeature";
 	// A whole service has no layer that could be another one.
-	if (before && !("entries" in before)) {
-		const layer = isFeature ? await orNull(askLayer(address, ask)) : null;
-		const described = isFeature ? null : await orNull(describe(service, clients));
-		const now = layer ? sketchLayer(address, layer) : described?.description;
-		if (now) await checkSameLayer(before, now, clients);
-	}
+	const now = before && !("entries" in before) ? await describeNow(service, clients) : null;
+	if (now) await checkSameLayer(before, now, clients);
 	const [id, second] = type === "esriFeatureServer" ? listed : [];
-	if (isFeature || (id !== undefined && second === undefined)) {
-		const unseen = await lookAtFeatures(id === undefined ? address : layerAddress(address, id), ask);
+	if (type === "esriFeature" || (id !== undefined && second === undefined)) {
+		const layer = id === undefined ? address : layerAddress(address, id);
+		const unseen = await lookAtFeatures(layer, clients.ask);
 		return unseen ? [unseen] : [];
 	}
 	const [name] = type === "ogcWms" ? names : [];
 	return (name !== undefined && (await lookAtNamed(address, name, true, clients))?.notes) || [];
+}
+
+/** Null if the service does not describe the layer. */
+async function describeNow(service: Service, clients: Clients): Promise<LangDescription | null> {
+	const { type, address } = service;
+	if (type !== "esriFeature") return (await orNull(describe(service, clients)))?.description ?? null;
+	const layer = await orNull(askLayer(address, clients.ask));
+	return layer && sketchLayer(address, layer);
 }
 
 /** Null if the capabilities cannot be read, or list the layer against expectation. */

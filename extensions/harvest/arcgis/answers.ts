@@ -25,7 +25,11 @@ export async function askDocument(
 	const { document, error } = readDocument(answer.bytes);
 	if (document) return document;
 	if (error) throw new Trouble(error.state, error.what, error);
-	throw new Trouble("wrong", causeOf("unlike", "ArcGIS"), { isTemporary: true });
+	throw notArcgis();
+}
+
+function notArcgis(status: number | null = null): Trouble {
+	return new Trouble("wrong", causeOf("unlike", "ArcGIS"), { status, isTemporary: status === null });
 }
 
 /** @throws {Trouble} if viewers do not draw it as this type */
@@ -58,10 +62,7 @@ export async function askList(catalogue: string, folder: string, ask: Ask) {
 	const answer = await ask(`${[catalogue, encodeURI(folder)].filter(Boolean).join("/")}?f=json`);
 	if (!answer.ok) throw answer;
 	const { services, folders, error } = objectOf(parseAnswer(answer.bytes));
-	if (!Array.isArray(services)) {
-		const status = Number(objectOf(error).code) || null;
-		throw new Trouble("wrong", causeOf("unlike", "ArcGIS"), { status, isTemporary: status === null });
-	}
+	if (!Array.isArray(services)) throw notArcgis(Number(objectOf(error).code) || null);
 	const paths = objectsIn(services).map(({ name, type }) => `${textOf(name)}/${textOf(type)}`);
 	return { paths, folders: listOf(folders).map(textOf).filter(Boolean) };
 }
@@ -69,6 +70,6 @@ export async function askList(catalogue: string, folder: string, ask: Ask) {
 /** The layers of the service that has the layer. @throws {Trouble} if there is no list */
 export async function askLayers(address: string, ask: Ask): Promise<Document[]> {
 	const { layers } = await askDocument(address, ask, "/..");
-	if (!Array.isArray(layers)) throw new Trouble("wrong", causeOf("unlike", "ArcGIS"), { isTemporary: true });
+	if (!Array.isArray(layers)) throw notArcgis();
 	return objectsIn(layers);
 }

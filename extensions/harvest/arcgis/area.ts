@@ -5,7 +5,7 @@ import { numberOf, objectOf, textOf } from "../../../site/service/decode.ts";
 import { type Area, onMap, projectionOf } from "../../../site/service/projections.ts";
 import references from "./references.json" with { type: "json" };
 
-/** Well-known id → its definition for proj4: the spatial references of Canada beyond those of maps (EPSG, Esri). */
+/** Well-known id → definition for proj4, of the references of Canada that are not those of maps. */
 const definitions = new Map(
 	Object.entries(references).flatMap(([definition, wkids]) =>
 		wkids.map((wkid) => [wkid, definition] as const),
@@ -19,7 +19,7 @@ const wellKnownText = /^\s*(?:PROJCS|GEOGCS|PROJCRS|PROJECTEDCRS|GEOGCRS|GEODCRS
 
 function definitionOf(reference: unknown): string | null {
 	const { latestWkid, wkid, wkt, wkt2 } = objectOf(reference);
-	// `latestWkid` is EPSG's id if `wkid` is Esri's older one.
+	// `latestWkid` is EPSG's id, and `wkid` may be Esri's older one.
 	for (const id of [latestWkid, wkid].map((value) => numberOf(value) ?? 0)) {
 		const definition = projectionOf(id) ?? definitions.get(id);
 		if (definition) return definition;
@@ -28,10 +28,7 @@ function definitionOf(reference: unknown): string | null {
 	return typeof text === "string" && text.length <= maxTextLength ? text : null;
 }
 
-/**
- * An extent without a spatial reference is in the service's, else in that of the layer's source. Null if it is unusable.
- * @param service spatial reference of the service's document
- */
+/** Null if the extent is unusable. @param service spatial reference of the service, for an extent without one */
 export function readArea(layer: Document, service: unknown = null): Area | null {
 	const extent = objectOf(layer.extent);
 	const sides = ["xmin", "ymin", "xmax", "ymax"].map((name) => numberOf(extent[name]) ?? Number.NaN);

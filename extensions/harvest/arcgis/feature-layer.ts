@@ -14,15 +14,14 @@ import { askCount } from "./features.ts";
 import { readLegend } from "./legend.ts";
 import { countClasses, readRenderer } from "./renderer.ts";
 
-/** Fields are columns in the viewer's grid; classes are images in every fragment. */
+/** Fields are columns of a viewer's grid, and classes are images in every fragment. */
 const maxFieldsOrClasses = 1000;
 
-/** Characters, in every fragment of the layer. */
+/** Characters, in every fragment. */
 const maxDescriptionLength = 512 * 1024;
 
 const tooLarge = causeOf("large-layer", maxFieldsOrClasses, maxDescriptionLength / 1024);
 
-/** An answer may have a million classes. */
 function hasTooManyClasses({ drawingInfo }: Document): boolean {
 	return countClasses(objectOf(objectOf(drawingInfo).renderer)) > maxFieldsOrClasses;
 }
@@ -69,7 +68,7 @@ export function sketchLayer(address: string, layer: Document): FeatureDescriptio
 	return buildDescription(address, { ...layer, fields, drawingInfo }, 4326, {});
 }
 
-/** @param answers other documents of the service, as far as they are known */
+/** @param answers further documents of the service */
 function buildDescription(
 	address: string,
 	layer: Document,

@@ -7,10 +7,9 @@ import { askDocument, askLayer, objectsIn } from "./answers.ts";
 
 type Query = Record<string, string>;
 
-/** As most clients ask for all features. */
 const allFeatures: Query = { where: "1=1" };
 
-/** Firewalls refuse `1=1`. */
+/** For a service whose firewall refuses `1=1`. */
 function fallbackQuery(layer: Document): Query {
 	const { xmin, ymin, xmax, ymax } = objectOf(layer.extent);
 	const sides = [xmin, ymin, xmax, ymax];
@@ -25,7 +24,6 @@ function fallbackQuery(layer: Document): Query {
 	};
 }
 
-/** Codes of ArcGIS errors. */
 const tokenRequiredCodes: ReadonlySet<unknown> = new Set([401, 498, 499]);
 
 /**
@@ -40,7 +38,7 @@ export async function lookAtFeatures(address: string, ask: Ask): Promise<Cause |
 	if (typeof first === "number") return null;
 	const layer = await askLayer(address, ask);
 	const second = await askFeatures(address, { ...fallbackQuery(layer), returnGeometry: "false" }, ask);
-	// The extent may be too small, so that no feature in it proves nothing.
+	// The extent may be too small.
 	if (second === 0) return causeOf("unseen-feature", first.what);
 	if (typeof second === "number") return null;
 	if (second.state === "down") throw second;
@@ -78,7 +76,7 @@ export async function askCount(address: string, layer: Document, ask: Ask): Prom
 	const count = (query: Query) =>
 		orTrouble(askDocument(address, ask, "/query", { ...query, returnCountOnly: "true" }));
 	const answer = await count(allFeatures);
-	// Another form of the query is of no use if the service is down.
+	// A service that is down does not answer the other query either.
 	const isDown = answer instanceof Trouble && answer.state === "down" && answer.isTemporary;
 	return answer instanceof Trouble && !isDown ? count(fallbackQuery(layer)) : answer;
 }

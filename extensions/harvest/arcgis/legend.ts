@@ -3,7 +3,7 @@ import { listOf, numberOf, objectOf, textOf, wordOf } from "../../../site/servic
 import { objectsIn } from "./answers.ts";
 import { pictureImage } from "./symbol.ts";
 
-/** `image`: a data URI; null if the service's image is not usable. */
+/** `image`: a data URI; null if it is not usable. */
 export type LegendEntry = ReturnType<typeof readLegend>[number];
 
 type LegendClass = { label: string; values: string[] };

@@ -1,11 +1,11 @@
 import { arcgisPath } from "../../../registry/addresses.ts";
 
-/** Accept the address of a service of an ArcGIS server, and of the WMS of such a service. */
+/** Accept addresses of an ArcGIS service, and of its WMS. */
 const arcgisService =
 	/^(.*\/rest\/services)\/(?:(.+)\/)?([^/]+)\/(MapServer|FeatureServer|ImageServer)(\/\d+)?\/?$/i;
 const arcgisWms = /^(.*)\/services\/(?:(.+)\/)?([^/]+)\/(MapServer|ImageServer)\/WMSServer\/?(?:\?.*)?$/i;
 
-/** Null for any other address. `catalogue` is the address of the server's list. */
+/** Null for other addresses. `catalogue`: the address of the server's list. */
 export function arcgisPlaceOf(address: string) {
 	const service = arcgisService.exec(address);
 	const [, root, ...parts] = service ?? arcgisWms.exec(address) ?? [];

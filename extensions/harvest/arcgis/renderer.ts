@@ -18,7 +18,7 @@ interface LayerParts {
 	legend: LegendEntry[];
 }
 
-/** Characters, in every fragment of the layer. */
+/** Characters, in every fragment. */
 const maxPicturesLength = 256 * 1024;
 
 /**
@@ -34,7 +34,7 @@ export function readRenderer(document: unknown, parts: LayerParts): Renderer {
 
 function readSimple(renderer: Json, { legend }: LayerParts, generic: string): Renderer {
 	const { symbol, defaultSymbol, type } = renderer;
-	// The entries of several are of sizes or colours, none of which all features have.
+	// Of another type, no entry of the legend is that of all features.
 	const isSimple = type === "simple" || type === undefined;
 	const drawn = symbolImage(symbol) ?? symbolImage(defaultSymbol) ?? (isSimple ? legend[0]?.image : null);
 	return { type: "simple", label: textOf(renderer.label), image: onlyImage(legend) ?? drawn ?? generic };
@@ -48,7 +48,7 @@ function numberIn(value: unknown): number | null {
 	return numberOf(typeof value === "string" && value.trim() !== "" ? Number(value) : value);
 }
 
-/** Of several fields, one value has a part for each. */
+/** A value of several fields has a part for each field. */
 function classesOf({ type, classBreakInfos, uniqueValueInfos, uniqueValueGroups }: Json) {
 	const isRange = type === "classBreaks";
 	const infos = objectsIn(isRange ? classBreakInfos : uniqueValueInfos);
@@ -62,7 +62,6 @@ export function countClasses(renderer: Json): number {
 	return classesOf(renderer).reduce((count, { values }) => count + values.length, 0);
 }
 
-/** If viewers cannot sort features into the classes, all features have one picture. */
 function readClasses(renderer: Json, parts: LayerParts, generic: string): Renderer {
 	const isRange = renderer.type === "classBreaks";
 	const drawn = drawClasses(renderer, parts.legend, generic);
@@ -105,12 +104,13 @@ function readUnique(renderer: Json, drawn: Drawn, fields: Field[]): Renderer {
 	const classes = drawn.classes.flatMap(({ values, drawing }) =>
 		values.map((value) => ({ value: classValue(value), ...drawing })),
 	);
-	return { type: "unique", fields: names.map(nameIn(fields)), default: drawn.default, classes };
+	const fieldNames = names.map((name) => fieldName(name, fields));
+	return { type: "unique", fields: fieldNames, default: drawn.default, classes };
 }
 
-/** As the features have it. */
-function nameIn(fields: Field[]) {
-	return (name: string) => fieldNamed(name, fields)?.name ?? name;
+/** With the case that it has in the features. */
+function fieldName(name: string, fields: Field[]): string {
+	return fieldNamed(name, fields)?.name ?? name;
 }
 
 /** Viewers join the values of several fields with a comma and a space. */
@@ -118,7 +118,7 @@ function joinedPart(part: string): string {
 	return nullWord.test(part.trim()) ? "null" : part;
 }
 
-/** Some services write a space behind each delimiter that does not say so; a value of spaces is kept. */
+/** Some services add a space to each delimiter. A value of spaces is kept. */
 function splitter(fieldDelimiter: unknown, values: readonly unknown[], count: number) {
 	const delimiter = typeof fieldDelimiter === "string" ? fieldDelimiter : ",";
 	if (delimiter === "") return (value: unknown) => [wordOf(value)];
@@ -132,7 +132,7 @@ function splitter(fieldDelimiter: unknown, values: readonly unknown[], count: nu
 	};
 }
 
-/** Viewers compare with `===`, but ArcGIS writes the values of number fields as text. */
+/** Viewers compare with `===`, and ArcGIS writes numbers as text. */
 function singleValue(value: unknown, field: Field | undefined): string | number | null {
 	const text = wordOf(value);
 	if (value === null || nullWord.test(text.trim())) return null;
@@ -152,7 +152,7 @@ function readBreaks(renderer: Json, drawn: Drawn, fields: Field[]): Renderer {
 	// Without a start, the first class has every value up to its end.
 	const start = lowest <= (classes[0]?.max ?? 0) ? lowest : -Number.MAX_VALUE;
 	const min = numberIn(renderer.minValue) ?? start;
-	const field = nameIn(fields)(textOf(renderer.field));
+	const field = fieldName(textOf(renderer.field), fields);
 	return { type: "breaks", field, min, default: drawn.default, classes };
 }
 

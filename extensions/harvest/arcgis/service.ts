@@ -17,13 +17,13 @@ export function serviceProblem(document: Document, type: ServiceType): Cause | n
 	if (type === "esriTile") return isObject(document.tileInfo) ? null : causeOf("no-tiles");
 	if (type === "esriImage") return isImageServer(document) ? null : causeOf("unlike", "ImageServer");
 	if (isImageServer(document)) return causeOf("other-kind", "ImageServer");
-	// Only some servers say the type of a service.
+	// Only some servers name the type.
 	if (!/^(?:(?:Map|Feature)Server)?$/.test(textOf(document.type)) || !Array.isArray(document.layers))
 		return causeOf("no-service");
 	return leavesOf(document).length > 0 ? null : causeOf("no-layers");
 }
 
-/** In the service's order, with the layers of each group in its place, as viewers expand it. */
+/** In the order of viewers: the layers of a group are in its place. */
 export function leavesOf(document: Document): number[] {
 	const layers = listOf(document.layers).filter(isObject);
 	const byId = new Map(layers.map((layer) => [layer.id, layer]));

@@ -7,10 +7,7 @@ const side = 20;
 
 const pixelsPerPoint = 4 / 3;
 
-/**
- * @param document not checked
- * @returns a data URI; null for an unknown symbol or a picture that is not usable
- */
+/** @returns a data URI; null for an unknown symbol or a picture that is not usable */
 export function symbolImage(document: unknown): string | null {
 	const symbol = objectOf(document);
 	return drawings.get(symbol.type)?.(symbol) ?? null;
@@ -65,7 +62,7 @@ function paint(property: "fill" | "stroke", color: unknown): string {
 	return `${property}="rgb(${red},${green},${blue})"${opacity}`;
 }
 
-/** In line widths. */
+/** Lengths in line widths. */
 const dashes: ReadonlyMap<unknown, number[]> = new Map([
 	["esriSLSDash", [4, 3]],
 	["esriSLSShortDash", [3, 1]],
@@ -116,7 +113,7 @@ function drawFill(symbol: Document): string {
 	return svg(side, `${lines}<rect x="2" y="2" width="16" height="16" ${fill} ${outline}/>`);
 }
 
-/** Around their centre; a unit is half the marker's size. */
+/** Paths around the centre; a unit is half the marker's size. */
 const markers: ReadonlyMap<unknown, string> = new Map([
 	["esriSMSSquare", "M-1 -1L1 -1L1 1L-1 1Z"],
 	["esriSMSDiamond", "M0 -1L1 0L0 1L-1 0Z"],

@@ -1,4 +1,4 @@
-// The process that asks map services and parses their answers, so that an answer can end or block only this process.
+// The process that asks map services and parses their answers: an answer can end or block only this process.
 import { createFetch } from "../../../api/service/net/fetch.ts";
 import { readConfiguration, withoutStore } from "../../../api/service/settings.ts";
 import { causeOf } from "../../../registry/health.ts";

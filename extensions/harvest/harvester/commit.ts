@@ -18,7 +18,7 @@ export function harvestedOf(layer: Layer | null): Registration | null {
 	return registration && harvestedLangs(registration).length > 0 ? registration : null;
 }
 
-/** Of a commit by the service itself. */
+/** Of commits that the service makes. */
 export function serviceMeta(now: () => Date) {
 	return { author: serviceAuthor, time: now().getTime(), trailers: [], request: null, review: false };
 }

@@ -20,24 +20,24 @@ interface HarvesterOptions extends Schedule {
 	log: Log;
 	/** @param result null: healthy */
 	checked: (smallkey: string, result: CheckResult | null) => void;
-	/** A harvest waits for a pause of writes as long as this. */
+	/** Harvests wait for a pause of writes of this length. */
 	quietMs?: number;
 	count?: ((outcome: Outcome) => void) | undefined;
 }
 
-/** A line of the log for each group: the number of each outcome. What services said is in `/status`. */
+/** A line of the log for each group: the number of each outcome. */
 export type HarvestLine = { harvested: number } & Partial<Record<Outcome, number>>;
 
 const maxHosts = 4;
 
-/** Beside harvests that do not wait, one publisher's PUTs take twice as long as with `HARVEST=off`. */
+/** Beside harvests that do not wait, PUTs take twice as long. */
 const maxPauses = 10;
 
 /** Results of this time share a commit, up to this number. */
 const groupMs = 1_000;
 const maxGroup = 50;
 
-/** The harvester of a running service. It is idle until its first call. */
+/** The harvester of a running service, idle until its first call. */
 export class Harvester {
 	readonly #options: HarvesterOptions;
 	readonly #ending = new AbortController();
@@ -48,9 +48,9 @@ export class Harvester {
 	#pollTimer: unknown;
 	/** In milliseconds of `performance.now`. */
 	#writtenMs = Number.NEGATIVE_INFINITY;
-	/** A push may bring a hundred thousand layers, which are read one after the other. */
+	/** A push may have a hundred thousand layers, which are read one after the other. */
 	readonly #arrivals = pLimit(1);
-	/** A process that cannot start has the same error for each layer and each retry, until one is harvested. */
+	/** The same error of many layers is logged once. */
 	#lastError = "";
 
 	constructor(options: HarvesterOptions) {
@@ -94,7 +94,6 @@ export class Harvester {
 	refresh({ olderThanMs, maxLayers, isWanted }: Refresh): number {
 		const time = this.#states.nowMs();
 		const { ends } = this.#states;
-		/** 0 if unknown. */
 		const timeOf = (smallkey: string) =>
 			this.#states.isBusy(smallkey) ? time : (ends.get(smallkey)?.at ?? 0);
 		const isOlder = (smallkey: string) =>
@@ -116,7 +115,7 @@ export class Harvester {
 		await this.#groups.close();
 	}
 
-	/** Null if the layer is gone or its registration is invalid; it is forgotten then. */
+	/** Null if the layer is gone or invalid; it is forgotten then. */
 	async #read(smallkey: string) {
 		const layer = await this.#options.store.read(smallkey);
 		const registration = parseStored(layer);
@@ -125,7 +124,7 @@ export class Harvester {
 		return null;
 	}
 
-	/** Looks for layers that have become due, every minute, or more often in a short period. */
+	/** Queues the layers that become due, every minute, or more often in a short period. */
 	#pollLater(sinceMs: number): void {
 		if (this.#ending.signal.aborted) return;
 		const { allKeys, everyMs, timers } = this.#options;

@@ -31,7 +31,7 @@ export async function commitHealth(
 /** Results of this time share a commit. */
 const collectMs = 600_000;
 
-/** Stores which layers are sick. `add`: null is healthy. */
+/** Stores which layers are sick. The result of a healthy layer is null. */
 export function createHealthGroups(options: HealthOptions & Pick<Schedule, "allKeys">) {
 	const { now, allKeys, timers, log } = options;
 	const groups = createGroups<CheckResult | null>({ timers, ms: collectMs, max: Infinity }, store);

@@ -12,7 +12,7 @@ export type Notice =
 
 const notifier = "fragment-publisher";
 
-/** After attempts of a service that failed. */
+/** After failed attempts. */
 const pausesMs = [1_000, 10_000, 60_000, 600_000];
 
 /** Layers or repairs of a notice, and smallkeys of a repair. */
@@ -26,10 +26,10 @@ interface NotifierOptions {
 	pause?: (ms: number, signal: AbortSignal) => Promise<unknown>;
 }
 
-/** Sends notices one after the other, with retries, and never in the way of anything else. */
+/** Sends notices one after the other, with retries. */
 export function createNotifier(options: NotifierOptions) {
 	const { target, now, warn } = options;
-	// A service that has ended otherwise does not wait for a pause.
+	// A pause does not keep the process running.
 	const { pause = (ms, signal) => sleep(ms, undefined, { signal, ref: false }) } = options;
 	const { fetch = createFetch({ allowPrivate: true, timeoutMs: 10_000, maxBytes: 100_000 }) } = options;
 	const ending = new AbortController();
@@ -69,7 +69,7 @@ export function createNotifier(options: NotifierOptions) {
 	}
 
 	return {
-		/** Never rejects. The end needs no await. */
+		/** Never rejects. */
 		async notify(notice: Notice): Promise<void> {
 			if (signal.aborted || Object.values(notice).some((value) => value.length === 0)) return;
 			await oneByOne(() => send(notice)).catch((error: Error) => warn(`NOTIFY_URL: ${error.message}`));

@@ -56,7 +56,7 @@ export interface HarvestService {
 	notify?: ((notice: Notice) => unknown) | undefined;
 }
 
-/** Only with a repository on this machine. With `HARVEST=off` there is only the status of layers. */
+/** Needs a repository on this machine. With `HARVEST=off` it adds only to the status of layers. */
 export async function startHarvest(service: RunningService<HarvestSettings>): Promise<Started> {
 	const { repository, configuration, store, smallkeys, now, log, observe } = service;
 	const { harvest, notify: target } = configuration;

@@ -15,10 +15,10 @@ export const maxTaskMs = 300_000;
 const processLimits = {
 	/** A valid answer of 5 MB is far below. */
 	maxHeapMb: 256,
-	/** Of the start, and of one layer: more than the process gives its own requests. */
+	/** Of the start, and of one layer: longer than the process gives its own requests. */
 	startMs: 300_000,
 	timeoutMs: 2 * maxTaskMs + 60_000,
-	/** Then its memory is freed. */
+	/** Until the process ends, which frees its memory. */
 	idleMs: 10_000,
 };
 
@@ -31,9 +31,9 @@ export interface Order {
 	before: Description | null;
 }
 
-/** `orders`: how many ended without a result. */
 interface Failure {
 	reason: Cause;
+	/** Their number that ended without a result. */
 	orders: number;
 }
 
@@ -50,7 +50,7 @@ export interface Report {
 	result: Result;
 }
 
-/** @param signal ends it */
+/** @param signal ends the process */
 function startProcess(
 	module: URL,
 	env: NodeJS.ProcessEnv,
@@ -124,8 +124,8 @@ export type LookAt = (
 ) => Promise<Look>;
 
 /**
- * Harvests and checks layers in a process, which exists only while there is work. If it ends or hangs, each of its layers asked
- * again, alone: a layer that ends the process then, too, gets the finding.
+ * Harvests and checks layers in a process, which exists only while there is work. If it ends or hangs, each of its layers is
+ * tried once more, alone; one that ends the process again gets the finding.
  */
 export function createHarvestProcess(
 	module: URL,
@@ -163,7 +163,7 @@ export function createHarvestProcess(
 		if ("reason" in result && result.orders > 1) result = await oneByOne(() => runAlone(order, signal));
 		signal?.throwIfAborted();
 		if (!("reason" in result)) return result;
-		// It is not known which language's answer ended the process.
+		// Either language's answer may have ended the process.
 		const trouble = { state: "down", what: result.reason } as const;
 		const findings = langs.map((lang) => findingOf(serviceOf(registration, lang), trouble));
 		return { harvested: { description: {}, partial: new Set(), findings }, checked: findings };

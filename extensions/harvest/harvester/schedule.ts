@@ -1,7 +1,7 @@
 import pLimit, { type LimitFunction } from "p-limit";
 import { hashOf } from "../../../site/data/entries.ts";
 
-/** In milliseconds since 1970. A hash of the smallkey decides its moment in each period. */
+/** Times are in milliseconds since 1970. A hash of the smallkey decides its moment in each period. */
 export function nextMoment(smallkey: string, now: number, periodMs: number): number {
 	const moment = (hashOf(smallkey) / 2 ** 32) * periodMs;
 	return Math.ceil((Math.floor((now - moment) / periodMs) + 1) * periodMs + moment);
@@ -27,7 +27,7 @@ export interface Schedule {
 }
 
 /**
- * Gathers the last result of each layer, and ends a group after some time or results: a commit costs more than a harvest.
+ * Gathers the last result of each layer for a group that ends after some time or results.
  * @param commit must not reject; is called for one group after the other
  */
 export function createGroups<T>(
@@ -53,7 +53,7 @@ export function createGroups<T>(
 
 	return {
 		add,
-		/** Of a group that could not be committed. */
+		/** @param failed a group that could not be committed */
 		addAgain(failed: ReadonlyMap<string, T>): void {
 			for (const [smallkey, result] of failed) if (!group.has(smallkey)) add(smallkey, result);
 		},
@@ -64,7 +64,7 @@ export function createGroups<T>(
 	};
 }
 
-/** Layers of a host one after the other, and of at most so many hosts at once: no host delays the others. */
+/** Runs the work for a host one after the other, and for several hosts at once: no host delays the others. */
 export function createLanes(maxHosts: number) {
 	const slots = pLimit(maxHosts);
 	const hosts = new Map<string, LimitFunction>();

@@ -22,7 +22,7 @@ export interface LastCheck {
 /** Each further delay is twice the one before. */
 const firstRetryMs = 60_000;
 
-/** What the harvester knows of each layer since its start. */
+/** The states of the layers since the start. */
 export class LayerStates {
 	/** Queued, or about to be. */
 	readonly waiting = new Set<string>();

@@ -3,7 +3,7 @@ import { decode, hasPngSignature } from "fast-png";
 /** Pixels of the pictures that are requested. */
 export const pictureSide = 64;
 
-/** A picture of that side has some 16,000 before compression. */
+/** Before compression, a picture has some 16,000. */
 const maxBytes = 64 * 1024;
 
 /** The height follows (RFC 2083, section 4.1.1). */

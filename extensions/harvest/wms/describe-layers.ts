@@ -20,10 +20,7 @@ import { Trouble } from "../trouble.ts";
 import { keywordsFor, scalesOf } from "./layers.ts";
 import type { ReadCapabilities } from "./read-capabilities.ts";
 
-/**
- * Without names it describes the whole service.
- * @throws {Trouble}
- */
+/** Without names it describes the whole service. @throws {Trouble} */
 export async function describeLayers(
 	service: OgcService,
 	address: string,

@@ -11,7 +11,7 @@ export function scalesOf(layer: CapabilitiesLayer): Scales | null {
 	for (const { scales } of lineOf(layer)) {
 		if (!scales) continue;
 		const { smallest, largest } = scales;
-		// Some services name the two bounds the wrong way round, which would hide the layer at every scale.
+		// Some services swap the two bounds, which would hide the layer at every scale.
 		return smallest > 0 && smallest < largest ? { ...scales, smallest: largest, largest: smallest } : scales;
 	}
 	return null;

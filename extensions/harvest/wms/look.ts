@@ -61,11 +61,11 @@ const maxReferences = 3;
 interface Variant {
 	facts: PictureFacts;
 	reference: string;
-	/** What a viewer has to know if this way has a picture. */
+	/** For viewers, if this variant has a picture. */
 	notes: Cause[];
 }
 
-/** Ways to ask, the best first. Every server of WMS 1.1.1 knows the last one. */
+/** The best first. Every server of WMS 1.1.1 knows the last one. */
 function variantsOf({ layer, mapWkid }: Subject, facts: PictureFacts): Variant[] {
 	const references = referencesFor(facts, mapWkid).slice(0, maxReferences);
 	const variants = references.map((reference): Variant => ({ facts, reference, notes: [] }));
@@ -102,7 +102,7 @@ async function firstPicture(subject: Subject, facts: PictureFacts, ask: Ask) {
 		}
 		if (trouble && place !== address) notes.push(causeOf("map-address", quote(place), trouble.what));
 	}
-	// The only way that was tried is one that the document does not offer.
+	// The document does not offer the only variant that was tried.
 	if (variants.length === 1 && trouble && isRefused(trouble)) return null;
 	throw trouble ?? new Trouble("down", causeOf("no-picture"));
 }

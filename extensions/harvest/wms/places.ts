@@ -19,19 +19,18 @@ const parts = [1, 1 / 10, 1 / 100];
 
 const maxBoxes = 4;
 
-/** Degrees. Some services write such a box when they do not know where a layer is. */
-const wholeEarth = 350;
+/** Some services write such a box when they do not know where a layer is. */
+const wholeEarthDegrees = 350;
 
-/** Degrees: a point has no sides. */
-const minSide = 0.01;
+/** A point has no sides. */
+const minSideDegrees = 0.01;
 
 /** Of the web's Mercator projection. */
 const maxLatitude = 85.05;
 
 /**
  * @param pixels side of the pictures
- * @returns boxes in the coordinates of the reference, and whether the layer has to be drawn there; null if no place of
- * the layer is known in that reference
+ * @returns boxes in the reference, and whether the layer has to be drawn in them; null if the reference has no place of it
  */
 export function placesIn(
 	reference: string,
@@ -41,9 +40,9 @@ export function placesIn(
 	pixels: number,
 ): { boxes: number[][]; isSure: boolean } | null {
 	const bounds = layer && boxOf(layer, capabilities);
-	const isWide = bounds !== null && bounds[2] - bounds[0] >= wholeEarth;
+	const isWide = bounds !== null && bounds[2] - bounds[0] >= wholeEarthDegrees;
 	const exact = projected(reference, bounds ?? canada, facts);
-	// The whole earth does not lie in every projection.
+	// Not every projection has the whole earth.
 	const box = exact ?? projected(reference, inCanada(bounds ?? canada), facts);
 	if (!box) return null;
 	const isSure = bounds !== null && !isWide && exact !== null;
@@ -74,8 +73,8 @@ function projected(reference: string, bounds: Bounds, { boxes }: PictureFacts): 
 }
 
 function widened([west, south, east, north]: Bounds): Bounds {
-	const wider = Math.max(minSide - (east - west), 0) / 2;
-	const higher = Math.max(minSide - (north - south), 0) / 2;
+	const wider = Math.max(minSideDegrees - (east - west), 0) / 2;
+	const higher = Math.max(minSideDegrees - (north - south), 0) / 2;
 	return [west - wider, south - higher, east + wider, north + higher];
 }
 
@@ -105,7 +104,7 @@ function boxesAtScales(reference: string, box: readonly number[], scales: readon
 	return [...squares, ...larger].slice(0, maxBoxes);
 }
 
-/** However the server computes scales. */
+/** With a margin, since servers compute scales in several ways. */
 function scaleInside({ smallest, largest, isHint }: Scales): number {
 	const margin = isHint ? 4 : 2;
 	if (smallest === 0) return largest * margin;

@@ -37,10 +37,8 @@ export function parseCapabilities(
 
 const maxCached = 16;
 
-/** A process that runs for days must read changes. */
 const maxAgeMs = 600_000;
 
-/** A layer is harvested again after a minute. */
 const maxFailureAgeMs = 60_000;
 
 export function createReadCapabilities(ask: Ask): ReadCapabilities {
@@ -82,17 +80,17 @@ export function createReadCapabilities(ask: Ask): ReadCapabilities {
 	};
 }
 
-/** Whether only a part of a large document was kept, without a needed layer. */
+/** Whether only a part of a large document was kept, without one of these layers. */
 function lacks({ layers, count }: Capabilities, names: readonly string[]): boolean {
 	return count > layers.size && names.some((name) => !listedNames(name).some((listed) => layers.has(listed)));
 }
 
 const refusals: ReadonlySet<number | null> = new Set([400, 404, 405, 501]);
 
-/** Null for no other place. */
+/** A further address at which the document may be; null if there is none. */
 function otherAddress(service: OgcService, address: string, { what, status }: Trouble): string | null {
 	const isRefused = what.code === "exception" || refusals.has(status);
 	if (service === "WMTS") return isRefused || what.code === "unlike" ? restfulAddress(address) : null;
-	// Some servers of version 1.1.1 refuse version 1.3.0, in place of answering with their own (06-042, section 6.2.4).
+	// Some servers of version 1.1.1 refuse 1.3.0 (06-042, section 6.2.4).
 	return isRefused && status !== 404 ? capabilitiesAddress(service, address, { hasVersion: false }) : null;
 }
