@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { type CheckedLayer, type FileProblem, judgeChange, namesOf, problemLine } from "../registry/judge.ts";
+import { type CheckedLayer, type FileProblem, judgeChange, problemLine } from "../registry/judge.ts";
+import { namesOf } from "../registry/judge-names.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
 import { tryJson } from "../registry/values.ts";
 import { ifThereSync } from "../store/files/files.ts";

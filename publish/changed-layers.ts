@@ -4,8 +4,8 @@ import {
 	type FileProblem,
 	judgeChange,
 	type LayerFile,
-	namesOf,
 } from "../registry/judge.ts";
+import { namesOf } from "../registry/judge-names.ts";
 import { descriptionPath, folderOf, layerPath, parseLayerPath } from "../registry/smallkey.ts";
 import { groupBy } from "../registry/values.ts";
 import { runGit } from "../store/git/commands/run.ts";

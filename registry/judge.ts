@@ -1,14 +1,11 @@
 import { type Description, parseDescription } from "./description.ts";
 import { parseJson } from "./json.ts";
+import { judgeNames, type NamesBefore } from "./judge-names.ts";
 import { parseOwners } from "./owners.ts";
 import { maxBytesOf, parseRegistration, type Registration } from "./registration.ts";
 import { mayChange } from "./sender.ts";
 import {
-	descriptionPath,
-	fileName,
-	folderOf,
 	isOverallFile,
-	judgeKey,
 	type LayerName,
 	layerPath,
 	ownersPath,
@@ -19,7 +16,6 @@ import {
 } from "./smallkey.ts";
 import { type Problem, problemAt, type Rules, textIn } from "./texts.ts";
 import { visible } from "./untrusted-text.ts";
-import { groupBy } from "./values.ts";
 
 export interface LayerFile {
 	/** From the repository's root, with `/`: `layers/23/23ax5t.json`. */
@@ -28,13 +24,6 @@ export interface LayerFile {
 	kind: "file" | "symlink" | "other";
 	/** Of a file over its limit, at least one byte more than the limit. */
 	bytes: Uint8Array;
-}
-
-export type NamesBefore = (folder: string) => Iterable<string>;
-
-export function namesOf(files: Iterable<{ path: string }>): NamesBefore {
-	const folders = groupBy(files, ({ path }) => path.split("/")[1] ?? "");
-	return (folder) => (folders.get(folder) ?? []).map(({ path }) => fileName(path));
 }
 
 export interface FileProblem extends Problem {
@@ -85,8 +74,8 @@ export function judgeChange(
 	const problems: FileProblem[] = [];
 	for (const { path, name, registration, problems: contentProblems } of files) {
 		const wrongName = wrongNames.get(path);
-		if (wrongName) problems.push(wrongName);
-		problems.push(...contentProblems);
+		for (const problem of wrongName ? [wrongName, ...contentProblems] : contentProblems)
+			problems.push({ ...problem, file: path });
 		wrongNames.delete(path);
 		if (wrongName || !name || !registration) continue;
 		layers.set(name.smallkey, { smallkey: name.smallkey, registration, description: null });
@@ -95,7 +84,7 @@ export function judgeChange(
 		const layer = name && layers.get(name.smallkey);
 		if (layer && description) layer.description = description;
 	}
-	for (const wrongName of wrongNames.values()) problems.push(wrongName);
+	for (const [file, wrongName] of wrongNames) problems.push({ ...wrongName, file });
 	if (problems.length === 0 && typeof origin === "object") problems.push(...judgeSender(origin, files));
 	return { layers, problems };
 }
@@ -106,11 +95,8 @@ function judgeFile(edit: EditedFile, rules: Rules) {
 	const { path, kind } = edit;
 	const name = parseLayerPath(path);
 	const { registration = null, description = null, problems = [] } = judgeContent(edit, name, rules);
-	const isRemoved = kind === "removed";
-	return { path, isRemoved, name, registration, description, problems: problems.map(inFile(path)) };
+	return { path, isRemoved: kind === "removed", name, registration, description, problems };
 }
-
-const inFile = (file: string) => (problem: Problem) => ({ ...problem, file });
 
 interface Content {
 	registration?: Registration | null;
@@ -151,76 +137,12 @@ function judgePlace(path: string, isRemoved: boolean): Problem | null {
 	return problemAt("", "folder", pathOf(file.name, file.part));
 }
 
-/** By path; the files of one smallkey in any case together. */
-function judgeNames(
-	files: readonly JudgedFile[],
-	before: NamesBefore | null,
-	rules: Rules,
-): Map<string, FileProblem> {
-	const named = files.flatMap((file) => (file.name ? [{ ...file, ...file.name }] : []));
-	const groups = groupBy(named, ({ smallkey }) => smallkey.toLowerCase());
-	const stored = before && storedPaths(new Set(groups.keys()), before);
-	const problems = [...groups].flatMap(([lower, spellings]) =>
-		judgeSpellings(spellings, stored && new Set(stored.get(lower)), rules),
-	);
-	return new Map(problems.map((problem) => [problem.file, problem]));
-}
-
-/** By lower-case smallkey. */
-function storedPaths(lowerKeys: ReadonlySet<string>, before: NamesBefore): Map<string, string[]> {
-	const folders = [...new Set(Array.from(lowerKeys, folderOf))];
-	const paths = folders.flatMap((folder) => Array.from(before(folder), (name) => `layers/${folder}/${name}`));
-	const lowerKeyOf = (path: string) => fileName(path).split(".", 1).join().toLowerCase();
-	return groupBy(
-		paths.filter((path) => lowerKeys.has(lowerKeyOf(path))),
-		lowerKeyOf,
-	);
-}
-
-/** @param stored paths of all spellings before the change; null where unknown */
-function judgeSpellings(
-	files: readonly (JudgedFile & LayerName)[],
-	stored: ReadonlySet<string> | null,
-	rules: Rules,
-): FileProblem[] {
-	const remaining = new Set(stored);
-	for (const { path, isRemoved } of files) {
-		if (isRemoved) remaining.delete(path);
-		else remaining.add(path);
-	}
-	const removed = registeredIn([...(stored ?? [])].filter((path) => !remaining.has(path)));
-	const served = new Set(remaining);
-	// A stored invalid file is not served, and must not block another spelling.
-	for (const { path, registration } of files)
-		if (rules === "stored" && registration === null) served.delete(path);
-	const spellings = registeredIn([...served]);
-	const kept = spellings.find((smallkey) => stored?.has(layerPath(smallkey))) ?? spellings[0] ?? "";
-	const problems: FileProblem[] = [];
-	for (const { path, smallkey, part } of files) {
-		if (part !== "registration" || !served.has(path)) continue;
-		const isNew = stored?.has(path) === false;
-		const rule = judgeKey(smallkey, kept, isNew, removed[0]);
-		if (rule) problems.push({ ...problemAt("smallkey", ...rule), file: path });
-	}
-	for (const smallkey of stored ? new Set(files.map(({ smallkey }) => smallkey)) : []) {
-		const file = descriptionPath(smallkey);
-		if (remaining.has(file) && !remaining.has(layerPath(smallkey)))
-			problems.push({ ...problemAt("", "orphan", layerPath(smallkey)), file });
-	}
-	return problems;
-}
-
-/** The smallkeys of registrations, sorted. */
-function registeredIn(paths: readonly string[]): string[] {
-	const names = [...paths].sort().map(parseLayerPath);
-	return names.flatMap((name) => (name?.part === "registration" ? [name.smallkey] : []));
-}
-
 function judgeSender(sender: Exclude<ChangeOrigin, string>, files: readonly JudgedFile[]): FileProblem[] {
 	const smallkeys = new Set(files.flatMap(({ name }) => (name ? [name.smallkey] : [])));
 	const foreign = [...smallkeys].filter((smallkey) => !mayChange(sender, smallkey));
 	const globs = sender.smallkeys?.join(" ") || "—";
-	return foreign.map((smallkey) =>
-		inFile(layerPath(smallkey))(problemAt("smallkey", "owner", sender.id, globs, smallkey)),
-	);
+	return foreign.map((smallkey) => ({
+		...problemAt("smallkey", "owner", sender.id, globs, smallkey),
+		file: layerPath(smallkey),
+	}));
 }

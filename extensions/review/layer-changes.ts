@@ -5,8 +5,8 @@ import {
 	type FileProblem,
 	judgeChange,
 	type LayerFile,
-	namesOf,
 } from "../../registry/judge.ts";
+import { namesOf } from "../../registry/judge-names.ts";
 import { warningsOf } from "../../registry/registration.ts";
 import { descriptionPath, layerPath, ownersPath, parseLayerPath } from "../../registry/smallkey.ts";
 import { textIn } from "../../registry/texts.ts";

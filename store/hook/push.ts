@@ -1,10 +1,5 @@
-import {
-	type EditedFile,
-	type FileProblem,
-	judgeChange,
-	namesOf,
-	problemLine,
-} from "../../registry/judge.ts";
+import { type EditedFile, type FileProblem, judgeChange, problemLine } from "../../registry/judge.ts";
+import { namesOf } from "../../registry/judge-names.ts";
 import { warningsOf } from "../../registry/registration.ts";
 import { layerPath, parseLayerPath } from "../../registry/smallkey.ts";
 import { problemAt } from "../../registry/texts.ts";

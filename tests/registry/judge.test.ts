@@ -1,5 +1,6 @@
 import * as assert from "uvu/assert";
-import { judgeChange, type LayerFile, namesOf, problemLine } from "../../registry/judge.ts";
+import { judgeChange, type LayerFile, problemLine } from "../../registry/judge.ts";
+import { namesOf } from "../../registry/judge-names.ts";
 import { descriptionPath, layerPath } from "../../registry/smallkey.ts";
 import { type TextCode, textIn } from "../../registry/texts.ts";
 import { wms } from "../helpers/local.ts";
