@@ -9,7 +9,7 @@ import type { Receipt } from "../registry/schemas/answers.ts";
 import { isReviewName, isSenderId, maxClockSkewMs, mayChange, parseTimestamp } from "../registry/sender.ts";
 import type { Lang } from "../registry/smallkey.ts";
 import { readableAt } from "../registry/targets/table.ts";
-import { problemAt, shownValue, textOf, textsOf } from "../registry/texts.ts";
+import { type Problem, problemAt, shownValue, textOf, textsOf } from "../registry/texts.ts";
 import { type Commit, isRefusal, type Meta, type Refusal } from "../store/store.ts";
 import type { WriteAction } from "./app.ts";
 import type { Context, Refresh } from "./context.ts";
@@ -204,8 +204,8 @@ function judgeHead(write: Write, context: Context): Refusal | null {
 	if (!/^(?:identity)?$/i.test(encoding))
 		return { status: 415, errors: [problemAt("Content-Encoding", "encoding", shownValue(encoding))] };
 	const repeated = [
-		...(isRepeated(sender, isSenderId) ? [problemAt("Sender", "header-twice", shownValue(sender))] : []),
-		...(isRepeated(timestamp, isTime) ? [problemAt("TimeStamp", "header-twice", shownValue(timestamp))] : []),
+		...repeatedHeader("Sender", sender, isSenderId),
+		...repeatedHeader("TimeStamp", timestamp, isTime),
 	];
 	if (repeated.length > 0) return { status: 401, errors: repeated, reason: "repeated header" };
 	if (!signaturePattern.test(signature) || sender === "" || timestamp === "")
@@ -219,9 +219,10 @@ function judgeHead(write: Write, context: Context): Refusal | null {
 
 const isTime = (text: string) => parseTimestamp(text) !== null;
 
-/** Whether several values were sent. One value may have a comma itself, such as a time of `date -R`. */
-function isRepeated(text: string, isValue: (part: string) => boolean): boolean {
-	return text.includes(", ") && text.split(", ").every(isValue);
+/** One value may have a comma itself, such as a time of `date -R`. */
+function repeatedHeader(name: string, text: string, isValue: (part: string) => boolean): Problem[] {
+	const isRepeated = text.includes(", ") && text.split(", ").every(isValue);
+	return isRepeated ? [problemAt(name, "header-twice", shownValue(text))] : [];
 }
 
 /** An unknown sender gets the text of a wrong signature. @param reason for the operator's log */

@@ -32,17 +32,20 @@ export interface NodeOptions {
 	/** Gets each answer that is not a plain read. */
 	log: (answered: Answered) => void;
 	allReads: boolean;
-	/** `route`: its kind, or the action of a write. `milliseconds`: since the request's head. */
-	observe?: (answered: {
-		kind: "answer";
-		route: string;
-		status: number;
-		milliseconds: number;
-		reason: string | undefined;
-	}) => void;
+	observe?: (event: AnswerEvent) => void;
 	trustedProxies?: TrustedProxies;
 	times?: Partial<typeof defaultTimes>;
 	maxHeldBytes?: number;
+}
+
+export interface AnswerEvent {
+	kind: "answer";
+	/** Its kind, or the action of a write. */
+	route: string;
+	status: number;
+	/** Since the request's head. */
+	milliseconds: number;
+	reason: string | undefined;
 }
 
 /** A line of the log; a refusal's has the client's address, a reason and a cause. */
@@ -52,28 +55,21 @@ export function hasGone({ socket }: ServerResponse): boolean {
 	return socket?.destroyed ?? true;
 }
 
-export function createAnswer(options: NodeOptions, times: typeof defaultTimes, isClosing: () => boolean) {
-	const server = {
+type Exchanges = ReturnType<typeof prepareExchanges>;
+
+/** What all exchanges of a server share. */
+export function prepareExchanges(options: NodeOptions, times: typeof defaultTimes, isClosing: () => boolean) {
+	return {
 		...options,
 		isTrusted: options.trustedProxies ?? (() => false),
 		send: createSend(times.readerTimeoutMs, times.readerBytesPerSecond),
 		write: createWriter(options.context, times.bodyTimeoutMs, options.maxHeldBytes),
 		isClosing,
 	};
-	/** @param startMs when the request's head came */
-	return (request: IncomingMessage, response: ServerResponse, startMs: number): void =>
-		new Exchange(server, request, response, startMs).answer();
 }
 
-interface NodeServer extends NodeOptions {
-	isTrusted: TrustedProxies;
-	send: ReturnType<typeof createSend>;
-	write: ReturnType<typeof createWriter>;
-	isClosing: () => boolean;
-}
-
-/** One request and its answer. */
-class Exchange implements Engine {
+/** One request and its answer. @param startMs when the request's head came */
+export class Exchange implements Engine {
 	readonly context: Context;
 	readonly file: ReadFragment;
 	readonly #method: string;
@@ -81,7 +77,7 @@ class Exchange implements Engine {
 	#client: ReturnType<typeof clientOf> | undefined;
 
 	constructor(
-		readonly server: NodeServer,
+		readonly server: Exchanges,
 		readonly request: IncomingMessage,
 		readonly response: ServerResponse,
 		readonly startMs: number,

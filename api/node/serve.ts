@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import { createAnswer, defaultTimes, hasGone, type NodeOptions } from "./exchange.ts";
+import { defaultTimes, Exchange, hasGone, type NodeOptions, prepareExchanges } from "./exchange.ts";
 
 const maxWaiting = 1_000;
 
@@ -12,7 +12,7 @@ const maxWaiting = 1_000;
 export function createNodeServer(options: NodeOptions) {
 	const times = { ...defaultTimes, ...options.times };
 	const { headTimeoutMs, bodyTimeoutMs, checkEveryMs } = times;
-	const answer = createAnswer(options, times, () => !server.listening);
+	const exchanges = prepareExchanges(options, times, () => !server.listening);
 	const settings = {
 		headersTimeout: headTimeoutMs,
 		requestTimeout: headTimeoutMs + bodyTimeoutMs,
@@ -39,7 +39,7 @@ export function createNodeServer(options: NodeOptions) {
 		const begin = () => {
 			if (hasGone(response)) return next();
 			response.on("close", next);
-			answer(request, response, startMs);
+			new Exchange(exchanges, request, response, startMs).answer();
 		};
 		const count = waiting.push(begin);
 		if (count === 1) begin();

@@ -3,6 +3,7 @@ import type { Lang } from "../../registry/smallkey.ts";
 import type { Layer, Log, Store } from "../../store/store.ts";
 import type { Environment, Io, Variables } from "../configuration.ts";
 import type { Context, OtherRoute } from "../context.ts";
+import type { AnswerEvent } from "../node/exchange.ts";
 import type { Senders } from "../senders.ts";
 import type { Configuration } from "./settings.ts";
 
@@ -61,9 +62,7 @@ export interface Started {
 	close: () => unknown;
 }
 
-export type ServiceEvent =
-	| { kind: "answer"; route: string; status: number; milliseconds: number; reason: string | undefined }
-	| { kind: "harvest"; outcome: string };
+export type ServiceEvent = AnswerEvent | { kind: "harvest"; outcome: string };
 
 export type Gauges = Readonly<Record<string, number | null>>;
 
