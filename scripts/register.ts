@@ -2,7 +2,7 @@ import { join } from "node:path";
 import pMap from "p-map";
 import { type Environment, type Io, WrongError } from "../api/configuration.ts";
 import { putEdits } from "../api/register.ts";
-import { openStore } from "../api/service/open-store.ts";
+import { openStore } from "../api/service/data-dir.ts";
 import { readConfiguration } from "../api/service/settings.ts";
 import { collectFolder } from "../publish/collect.ts";
 import { judgeChange, type LayerFile, problemLine } from "../registry/judge.ts";
@@ -20,8 +20,7 @@ import {
 	type Reader,
 	type Store,
 } from "../store/store.ts";
-import { registerMany } from "./send/register-many.ts";
-import { type Comparison, printComparison, type Registrations } from "./send/service-layers.ts";
+import { type Comparison, printComparison, type Registrations, registerMany } from "./send/register-many.ts";
 import {
 	createRun,
 	exitCodes,

@@ -2,17 +2,8 @@ import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { finished, pipeline, Readable } from "node:stream";
 import type { ReadFragment } from "../../registry/targets/facts.ts";
-import {
-	answer,
-	answerFailure,
-	type Engine,
-	isWriteMethod,
-	type Route,
-	routeOf,
-	type WriteAction,
-} from "../app.ts";
+import { answer, answerFailure, isWriteMethod, type Route, routeOf } from "../app.ts";
 import type { Context } from "../context.ts";
-import type { Client } from "../limits.ts";
 import { maxJoinedBytes } from "../read.ts";
 import { inLanguageOf, type Reply } from "../reply.ts";
 import { clientOf, originOf, type TrustedProxies } from "./address.ts";
@@ -55,67 +46,56 @@ export function hasGone({ socket }: ServerResponse): boolean {
 	return socket?.destroyed ?? true;
 }
 
-type Exchanges = ReturnType<typeof prepareExchanges>;
-
 /** What all exchanges of a server share. */
 export function prepareExchanges(options: NodeOptions, times: typeof defaultTimes, isClosing: () => boolean) {
-	return {
-		...options,
-		isTrusted: options.trustedProxies ?? (() => false),
-		send: createSend(times.readerTimeoutMs, times.readerBytesPerSecond),
-		write: createWriter(options.context, times.bodyTimeoutMs, options.maxHeldBytes),
-		isClosing,
-	};
+	const isTrusted = options.trustedProxies ?? (() => false);
+	const send = createSend(times.readerTimeoutMs, times.readerBytesPerSecond);
+	const write = createWriter(options.context, times.bodyTimeoutMs, options.maxHeldBytes);
+	return { ...options, isTrusted, send, write, isClosing };
 }
 
 /** One request and its answer. @param startMs when the request's head came */
-export class Exchange implements Engine {
-	readonly context: Context;
-	readonly file: ReadFragment;
+export class Exchange {
 	readonly #method: string;
 	readonly #route: Route;
 	#client: ReturnType<typeof clientOf> | undefined;
 
 	constructor(
-		readonly server: Exchanges,
+		readonly server: ReturnType<typeof prepareExchanges>,
 		readonly request: IncomingMessage,
 		readonly response: ServerResponse,
 		readonly startMs: number,
 	) {
 		const { settings, routes } = server.context;
-		this.context = server.context;
-		this.file = server.file;
-		this.#method = request.method ?? "GET";
-		this.#route = routeOf(this.#method, request.url ?? "/", settings, routes);
+		const { method = "GET", url = "/" } = request;
+		this.#method = method;
+		this.#route = routeOf(method, url, settings, routes);
 	}
 
 	answer(): void {
-		const fail = (error: unknown) => this.#finish(answerFailure(error, this.#route.kind, this.context.log));
+		const { server, request } = this;
+		const { context, file, isTrusted } = server;
+		const { headers, url } = request;
+		const client = () => this.#connectedClient().shares;
+		const fail = (error: unknown) => this.#finish(answerFailure(error, this.#route.kind, context.log));
 		try {
-			const reply = answer(this.#route, this.context.settings.basePath, this);
+			const reply = answer(this.#route, context.settings.basePath, {
+				context,
+				file,
+				ifNoneMatch: headers["if-none-match"] ?? null,
+				write: (action) => server.write(request, action, client()),
+				client,
+				question: () => {
+					const origin = originOf(request, isTrusted);
+					const acceptEncoding = String(headers["accept-encoding"] ?? "");
+					return { acceptEncoding, address: origin && origin + url };
+				},
+			});
 			if (reply instanceof Promise) void reply.then((made) => this.#finish(made)).catch(fail);
 			else this.#finish(reply);
 		} catch (error) {
 			fail(error);
 		}
-	}
-
-	get ifNoneMatch(): string | null {
-		return this.request.headers["if-none-match"] ?? null;
-	}
-
-	write(action: WriteAction): Promise<Reply> {
-		return this.server.write(this.request, action, this.client());
-	}
-
-	client(): Client {
-		return this.#connectedClient().shares;
-	}
-
-	question() {
-		const { headers, url } = this.request;
-		const origin = originOf(this.request, this.server.isTrusted);
-		return { acceptEncoding: String(headers["accept-encoding"] ?? ""), address: origin && origin + url };
 	}
 
 	/** First called before the connection ends: later, the client is unknown. */

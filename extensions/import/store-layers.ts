@@ -1,7 +1,6 @@
 import { type Io, WrongError } from "../../api/configuration.ts";
 import { putEdits } from "../../api/register.ts";
-import { repositoryPath } from "../../api/service/data-dir.ts";
-import { openStore } from "../../api/service/open-store.ts";
+import { openStore, repositoryPath } from "../../api/service/data-dir.ts";
 import type { Configuration } from "../../api/service/settings.ts";
 import { collectSource } from "../../publish/collect.ts";
 import { type Description, parseDescription } from "../../registry/description.ts";

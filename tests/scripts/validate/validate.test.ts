@@ -30,7 +30,7 @@ test("a named file is checked for its content, and in layers for its place", asy
 test("a file in layers is judged beside the others of its folder", async ({ folder }) => {
 	const files = ["ab/ABC", "ab/aBc", "ab/abd"].map((name) => `layers/${name}.json`);
 	writeFiles(folder, Object.fromEntries(files.map((name) => [name, wmsFile("a")])));
-	await warns(validate(join(folder, files[1] as string)), 1, "aBc differs only in case from ABC, registered");
+	await warns(validate(join(folder, files[1] as string)), 1, "aBc differs only in case from ABC, which is");
 	await prints(validate(join(folder, files[2] as string)), 0, "1 file, 0 problems");
 });
 
