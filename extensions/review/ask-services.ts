@@ -43,68 +43,49 @@ const maxConcurrent = 16;
 export async function askServices(layers: readonly ChangedLayer[], check: CheckServices) {
 	const touched = layers.filter((layer) => touchedServices(layer).length > 0);
 	const checked = touched.slice(0, maxAsked);
-	const task = async (layer: ChangedLayer) => {
-		const { file, text } = layer;
+	const task = async (changed: ChangedLayer) => {
+		const { file, text } = changed;
 		const lineAt = linesOf(text);
-		const findings = await Promise.all(touchedServices(layer).map((service) => findingsOf(service, check)));
-		return findings.flat().map(({ state, pointer, text }) => {
-			return { state, file, line: lineAt(pointer), text: `${pointer}: ${text}` };
+		const services = touchedServices(changed).map(async ({ layer, place, touchedLangs }) => {
+			const findings = (await check(layer)).filter(({ lang }) => touchedLangs.includes(lang));
+			return findings.map(({ state, pointer, text }) => {
+				const path = `${place}${pointer}`;
+				return { state, file, line: lineAt(path), text: `${path}: ${text}` };
+			});
 		});
+		return (await Promise.all(services)).flat();
 	};
 	const findings = (await pMap(checked, task, { concurrency: maxConcurrent })).flat();
 	const findingsIn = (state: Finding["state"]) => findings.filter((finding) => finding.state === state);
 	return { wrong: findingsIn("wrong"), down: findingsIn("down"), unasked: touched.length - checked.length };
 }
 
-interface LayerService {
-	layer: CheckedLayer;
-	/** The target whose viewers read this service in place of the registered one. */
-	target?: string;
-}
-
 /** With the languages in which it was not registered before. */
 function touchedServices({ before, after }: ChangedLayer) {
-	const requests = servicesOf(before).flatMap((service) => langs.map((lang) => requestOf(service, lang)));
-	const known = new Set(requests);
+	const known = new Set(
+		servicesOf(before).flatMap(({ layer }) => langs.map((lang) => requestOf(layer, lang))),
+	);
 	return servicesOf(after).flatMap((service) => {
-		const touched = langs.filter((lang) => !known.has(requestOf(service, lang)));
-		for (const lang of touched) known.add(requestOf(service, lang));
-		return touched.length > 0 ? [{ ...service, langs: touched }] : [];
+		const touchedLangs = langs.filter((lang) => !known.has(requestOf(service.layer, lang)));
+		for (const lang of touchedLangs) known.add(requestOf(service.layer, lang));
+		return touchedLangs.length > 0 ? [{ ...service, touchedLangs }] : [];
 	});
 }
 
-/** Of all viewers, then of each target with other addresses. */
-function servicesOf(layer: CheckedLayer | null): LayerService[] {
+/** That of all viewers, then those of targets with other addresses. `place`: of its languages in the registration. */
+function servicesOf(layer: CheckedLayer | null): { layer: CheckedLayer; place: string }[] {
 	if (!layer) return [];
 	const { registration } = layer;
-	const targets = Object.entries(overridesOf(registration)).map(([target, { en, fr }]): LayerService => {
+	const targets = isVersion2(registration) ? {} : { ...registration.targets };
+	const services = Object.entries(targets).map(([name, { en, fr }]) => {
 		const entries = { en: { ...registration.en, ...en }, fr: { ...registration.fr, ...fr } };
-		return { target, layer: { ...layer, registration: { ...registration, ...entries } as Registration } };
+		const changed = { ...registration, ...entries } as Registration;
+		return { layer: { ...layer, registration: changed }, place: `/targets/${name}` };
 	});
-	return [{ layer }, ...targets];
+	return [{ layer, place: "" }, ...services];
 }
 
-function requestOf({ layer: { registration } }: LayerService, lang: Lang): string {
+function requestOf({ registration }: CheckedLayer, lang: Lang): string {
 	const { service_url, layer }: LangRegistration1 = registration[lang];
 	return JSON.stringify([lang, serviceTypeOf(registration, lang), service_url, layer]);
-}
-
-type Overrides = Partial<Record<Lang, Partial<LangRegistration1>>>;
-
-/** By target. */
-function overridesOf(registration: Registration): Record<string, Overrides> {
-	return isVersion2(registration) ? {} : ({ ...registration.targets } as Record<string, Overrides>);
-}
-
-async function findingsOf(
-	{ layer, target, langs }: ReturnType<typeof touchedServices>[number],
-	check: CheckServices,
-): Promise<Finding[]> {
-	const findings = (await check(layer)).filter(({ lang }) => langs.includes(lang));
-	const overrides = overridesOf(layer.registration)[target ?? ""];
-	return findings.map((finding) => {
-		const { lang, pointer } = finding;
-		const isOverridden = pointer.replace(`/${lang}/`, "") in (overrides?.[lang] ?? {});
-		return isOverridden ? { ...finding, pointer: `/targets/${target}${pointer}` } : finding;
-	});
 }

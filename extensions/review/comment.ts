@@ -1,8 +1,7 @@
 import { langs } from "../../registry/smallkey.ts";
-import { code, counted } from "../../registry/untrusted-text.ts";
+import { code, counted, visible } from "../../registry/untrusted-text.ts";
 import { groupBy } from "../../registry/values.ts";
 import type { FragmentChange } from "./fragment-changes.ts";
-import { fenced, linesWithin } from "./markdown.ts";
 import { countErrors, type LayerRow, maxDetailed, type Review } from "./review.ts";
 
 /** First line of the review's comment. A later run finds the comment by it; GitHub does not show it. */
@@ -144,4 +143,30 @@ function escapeSegment(text: string): string {
 /** @param text untrusted @param address trusted; without it the text is no link */
 function linkTo(text: string, address?: string | null): string {
 	return address == null ? code(text) : `[${code(text)}](${address})`;
+}
+
+/**
+ * GitHub renders no markup, mention or HTML in it. A fence longer than every run of backticks cannot be ended
+ * by a line (CommonMark, section 4.5).
+ */
+export function fenced(lang: string, lines: readonly string[]): string {
+	const shown = lines.map(visible);
+	let fence = "```";
+	while (shown.some((line) => line.includes(fence))) fence += "`";
+	return [fence + lang, ...shown, fence].join("\n");
+}
+
+/** In characters with line breaks. `closing` gets the number of the other lines. */
+function linesWithin(
+	lines: readonly string[],
+	maxLength: number,
+	closing: (hidden: number) => string[],
+): string[] {
+	let length = 0;
+	const shown = lines.filter((line) => {
+		length += line.length + 1;
+		return length <= maxLength;
+	});
+	const hidden = lines.length - shown.length;
+	return hidden > 0 ? [...shown, ...closing(hidden)] : shown;
 }

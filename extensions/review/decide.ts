@@ -6,7 +6,7 @@ import { mainTrailer } from "../../store/authorship.ts";
 import { declinedFolder } from "../../store/branches.ts";
 import { GitFailure, gitText, runGit } from "../../store/git/commands/run.ts";
 import { servedRef } from "../harvest/repository.ts";
-import { mergeTrees } from "./merge.ts";
+import { mergeTrees } from "./layer-changes.ts";
 import { isStale, type Review, staleAdvice } from "./waiting.ts";
 
 type Reviewer = ReturnType<typeof parseReviewer>;

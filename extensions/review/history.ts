@@ -37,7 +37,7 @@ class History {
 	/** Request id → the first commit that has it: a later commit has copied it. */
 	readonly #first = new Map<string, string>();
 	readonly #dates = new Map<string, number>();
-	/** Commits about the subject. */
+	/** Ids of the commits about the subject. */
 	readonly #about = new Set<string>();
 
 	/** @param nowMs the clock: no date after it is believed */
@@ -64,7 +64,7 @@ class History {
 			about.push(commit);
 		}
 		const entries: Entry[] = [];
-		for await (const commit of this.#whole(about)) entries.push(this.#entryOf(commit));
+		for await (const commit of this.#withAllFiles(about)) entries.push(this.#entryOf(commit));
 		return entries.reverse();
 	}
 
@@ -81,8 +81,7 @@ class History {
 		return readLog(this.repository, ["--diff-merges=first-parent", ...words], input);
 	}
 
-	/** With all their files, and not only the layer's. */
-	async *#whole(commits: readonly LoggedCommit[]): AsyncGenerator<LoggedCommit> {
+	async *#withAllFiles(commits: readonly LoggedCommit[]): AsyncGenerator<LoggedCommit> {
 		if (this.subject.smallkey === undefined || commits.length === 0) return yield* commits;
 		yield* this.#log(["--no-walk=unsorted", "--stdin"], commits.map(({ id }) => `${id}\n`).join(""));
 	}

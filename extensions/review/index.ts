@@ -34,5 +34,5 @@ export const review: Extension = {
 			async () => (await import("./commands/audit.ts")).run,
 		],
 	],
-	start: async (service) => (await import("./start.ts")).startReviews(service),
+	start: async (service) => (await import("./waiting.ts")).startReviews(service),
 };

@@ -25,35 +25,28 @@ const maxWaitMs = 5 * 60_000;
 export function judgeProvenance(commit: LoggedCommit, firstOf: ReadonlyMap<string, string>): Provenance {
 	const { message, author } = commit;
 	const subject = subjectOf(message);
-	const trailers = requestTrailersOf(message);
-	const { senders, timestamps, requests, isBatch } = trailers;
+	// The trailers of a signed request (`api/write.ts`).
+	const [senders, times, requests] = [
+		trailersOf(message, "Sender"),
+		trailersOf(message, "TimeStamp"),
+		trailersOf(message, "Request"),
+	];
+	const isBatch = times.length + requests.length === 0;
 	if (senders.length === 0 && isBatch) return personProvenance(commit, subject);
 	const [sender, ...others] = new Set(senders);
 	// A squash has the sender as its author, or the App that opened the pull request.
 	const isSquash = author.name === sender || isApp(author);
 	if (isByGithub(commit) && others.length === 0 && isSquash)
 		return genuine(`by the sender ${sender}, merged at GitHub, which has who merged it: ${subject}`);
-	const why = whyForged(commit, trailers) ?? (isBatch ? null : whyNoRequest(commit, trailers, firstOf));
+	const why =
+		whyNotOfService(commit, senders) ?? (isBatch ? null : whyNoRequest(commit, times, requests, firstOf));
 	if (why !== null) return forged(commit, senders.join(", ") || "a sender", why);
 	if (isBatch) return genuine(`by the sender ${sender}, with npx fragment-publisher register: ${subject}`);
-	const signed = `by the sender ${sender}, with a signed request of ${timestamps.join()}`;
+	const signed = `by the sender ${sender}, with a signed request of ${times.join()}`;
 	return genuine(signed, `checksum of the request ${requests.join()}`);
 }
 
-type RequestTrailers = ReturnType<typeof requestTrailersOf>;
-
-/** The trailers of a signed request (`api/write.ts`). */
-function requestTrailersOf(message: string) {
-	const [timestamps, requests] = [trailersOf(message, "TimeStamp"), trailersOf(message, "Request")];
-	/** Commits of `register` have only a sender. */
-	const isBatch = timestamps.length + requests.length === 0;
-	return { senders: trailersOf(message, "Sender"), timestamps, requests, isBatch };
-}
-
-function whyForged(
-	{ author, committer, parents }: LoggedCommit,
-	{ senders }: RequestTrailers,
-): string | null {
+function whyNotOfService({ author, committer, parents }: LoggedCommit, senders: string[]): string | null {
 	if (senders.length !== 1) return "it does not name one sender";
 	if (!isOf(committer) || !isOf(author, senders[0]))
 		return "its author and committer are not the sender and the service";
@@ -62,21 +55,22 @@ function whyForged(
 
 function whyNoRequest(
 	{ id, message, author, committer, files }: LoggedCommit,
-	{ timestamps, requests }: RequestTrailers,
+	times: string[],
+	requests: string[],
 	firstOf: ReadonlyMap<string, string>,
 ): string | null {
 	const request = requests.join();
-	if (timestamps.length !== 1 || !/^[0-9a-f]{64}$/.test(request))
+	if (times.length !== 1 || !/^[0-9a-f]{64}$/.test(request))
 		return "a request has one TimeStamp and one Request, a SHA-256";
-	const timeMs = parseTimestamp(timestamps.join()) ?? Number.NaN;
+	const timeMs = parseTimestamp(times.join()) ?? Number.NaN;
 	const waitMs = committer.timeMs - author.timeMs;
 	// A commit's times are whole seconds.
 	const isOnTime = Math.floor(timeMs / 1_000) * 1_000 === author.timeMs;
 	if (!isOnTime || waitMs < -maxClockSkewMs - 1_000 || waitMs > maxWaitMs)
 		return "its TimeStamp is not the time of its author and committer";
-	const smallkeys = [...new Set(files.map(({ path }) => parseLayerPath(path)?.smallkey ?? ""))];
-	const isNamed = smallkeys.length === 1 && subjectOf(message).split(" ").includes(smallkeys.join());
-	if (smallkeys.length > 0 && !isNamed) return "its subject does not name the one layer that it changes";
+	const [smallkey, ...others] = new Set(files.map(({ path }) => parseLayerPath(path)?.smallkey ?? ""));
+	if (smallkey !== undefined && (others.length > 0 || !subjectOf(message).split(" ").includes(smallkey)))
+		return "its subject does not name the one layer that it changes";
 	const first = firstOf.get(request);
 	return first !== undefined && first !== id ? `its Request is copied from ${first.slice(0, 12)}` : null;
 }

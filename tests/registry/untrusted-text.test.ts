@@ -1,5 +1,5 @@
 import * as assert from "uvu/assert";
-import { fenced } from "../../extensions/review/markdown.ts";
+import { fenced } from "../../extensions/review/comment.ts";
 import { code, visible } from "../../registry/untrusted-text.ts";
 import { test } from "../helpers/suite.ts";
 

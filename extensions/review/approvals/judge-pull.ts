@@ -11,8 +11,15 @@ import {
 	renderApprovals,
 	type Teams,
 } from "./approvals.ts";
-import { findCheckRun, type OpenPull, readComments, setCheckRun } from "./github.ts";
-import { type PullState, readState, type StateSource } from "./pull-state.ts";
+import {
+	findCheckRun,
+	type OpenPull,
+	type PullState,
+	readComments,
+	readState,
+	type StateSource,
+	setCheckRun,
+} from "./pull-state.ts";
 
 const checkName = "owners";
 

@@ -2,7 +2,6 @@ import { healthPath, parseLayerPath } from "../../../registry/smallkey.ts";
 import { authorOf } from "../../../store/authorship.ts";
 import { isReviewBranch } from "../../../store/branches.ts";
 import { type Github, Refused } from "../../../store/github/client.ts";
-import type { OpenPull } from "./github.ts";
 
 /** Files of a pull request that GitHub lists (REST API, "List pull requests files"). */
 const maxListedFiles = 3_000;
@@ -51,7 +50,18 @@ export async function readState({ github, base, author, readMerge }: StateSource
 	const { paths, obstacle } = await readMerge(head.sha);
 	const mails = isOfService ? commits.map(({ commit }) => commit.author?.email ?? "") : [];
 	const pushers = await readPushers(github, pull);
-	const cannotBeCorrected = isOfService || branch === "refresh";
+	const isByWorkflow = pushers.some((pusher) => pusher?.login === workflowPusher);
+	const hasAllFiles = files.length === shown.changed_files && files.length < maxListedFiles;
+	const hasAllCommits = commits.length === shown.commits && commits.length < maxListedCommits;
+	const reasons = [
+		!hasAllFiles && "too many files for GitHub to list them: split the change",
+		!hasAllCommits && "too many commits for GitHub to list them: squash them",
+		isByWorkflow && "a workflow has pushed to it, which hides who made it: use another branch",
+		obstacle && (isOfService || branch === "refresh" ? obstacleOfService : obstacle),
+		files.length === 0 && "it changes no file",
+		!isListed(files, paths) &&
+			"GitHub lists other files than its merge changes: merge the base into the branch",
+	];
 	return {
 		/** What it adds, changes, removes and renames, and that needs an approval: a renamed file by both of its names. */
 		paths: paths.filter((path) => !isRefresh || !isWrittenByRefresh(path)),
@@ -61,10 +71,7 @@ export async function readState({ github, base, author, readMerge }: StateSource
 		senders: new Set(mails.flatMap((mail) => authorOf(mail) ?? [])),
 		...(await decisionsOf(github, pull, reviews)),
 		/** Why `paths` or `makers` is incomplete; null if both are complete. */
-		incomplete:
-			whyHidden(shown, files.length, commits.length, pushers) ??
-			(obstacle !== null && cannotBeCorrected ? obstacleOfService : obstacle) ??
-			whyUnlisted(files, paths),
+		incomplete: reasons.find((reason) => typeof reason === "string") ?? null,
 		/** Whether its branch is one of `register/*` and `repair/*`, of this repository. */
 		isOfService,
 		/** Null while GitHub computes it. */
@@ -74,41 +81,18 @@ export async function readState({ github, base, author, readMerge }: StateSource
 	};
 }
 
-type Pulls = Github["rest"]["pulls"];
+type Files = Awaited<ReturnType<Github["rest"]["pulls"]["listFiles"]>>["data"];
 
-/** Why GitHub does not show all of it; null if it does. */
-function whyHidden(
-	shown: { changed_files: number; commits: number },
-	files: number,
-	commits: number,
-	pushers: readonly ({ login: string } | null | undefined)[],
-): string | null {
-	if (files !== shown.changed_files || files >= maxListedFiles)
-		return "too many files for GitHub to list them: split the change";
-	if (commits !== shown.commits || commits >= maxListedCommits)
-		return "too many commits for GitHub to list them: squash them";
-	const isByWorkflow = pushers.some((pusher) => pusher?.login === workflowPusher);
-	return isByWorkflow ? "a workflow has pushed to it, which hides who made it: use another branch" : null;
-}
-
-/** Why the files that GitHub lists are not those that a merge changes; null if they are. */
-function whyUnlisted(
-	files: Awaited<ReturnType<Pulls["listFiles"]>>["data"],
-	paths: readonly string[],
-): string | null {
-	if (files.length === 0) return "it changes no file";
-	// GitHub lists the differences to one merge base ("About comparing branches in pull requests").
-	const listed = new Set(
-		files.flatMap(({ filename, previous_filename, status }) =>
-			status === "copied" ? filename : [filename, previous_filename ?? filename],
-		),
+/** Whether GitHub lists these. It lists the differences to one merge base ("About comparing branches in pull requests"). */
+function isListed(files: Files, paths: readonly string[]): boolean {
+	const names = files.flatMap(({ filename, previous_filename, status }) =>
+		status === "copied" ? filename : [filename, previous_filename ?? filename],
 	);
-	return listed.size === new Set(paths).size && paths.every((path) => listed.has(path))
-		? null
-		: "GitHub lists other files than its merge changes: merge the base into the branch";
+	const listed = new Set(names);
+	return listed.size === new Set(paths).size && paths.every((path) => listed.has(path));
 }
 
-type Reviews = Awaited<ReturnType<Pulls["listReviews"]>>["data"];
+type Reviews = Awaited<ReturnType<Github["rest"]["pulls"]["listReviews"]>>["data"];
 
 async function decisionsOf({ rest, repo, paginate }: Github, { number, head }: OpenPull, reviews: Reviews) {
 	const deciding = reviews.filter(({ state }) => decisions.includes(state));
@@ -155,4 +139,65 @@ async function readPushers({ rest }: Github, { head }: OpenPull) {
 		throw error;
 	});
 	return data.map(({ actor }) => actor);
+}
+
+export type OpenPull = Awaited<ReturnType<typeof openPulls>>[number];
+
+/** As `gh pr list --json number,headRefOid` prints it. */
+export interface PullRef {
+	number: number;
+	/** Its reviewed commit. */
+	headRefOid: string;
+}
+
+/**
+ * Pull requests that one run looks at: with some 15 requests for each, below the 1,000 an hour that a workflow's token has
+ * ("Rate limits for the REST API").
+ */
+const maxPulls = 40;
+
+/** Each hour another part, if there are too many. */
+export function partOf<Pull>(pulls: readonly Pull[], now: Date): Pull[] {
+	const parts = Math.max(1, Math.ceil(pulls.length / maxPulls));
+	const hour = Math.floor(now.getTime() / 3_600_000);
+	return pulls.filter((_pull, index) => index % parts === hour % parts);
+}
+
+export function openPulls({ rest, repo, paginate }: Github, base: string) {
+	return paginate(rest.pulls.list, { ...repo, state: "open" as const, base, per_page: 100 });
+}
+
+/** Only those of `author`: markers in other people's comments are ignored. */
+export async function readComments({ rest, repo, paginate }: Github, number: number, author: string) {
+	const all = await paginate(rest.issues.listComments, { ...repo, issue_number: number, per_page: 100 });
+	return all.filter(({ user }) => user?.login === author);
+}
+
+type CheckRuns = Awaited<ReturnType<typeof setCheckRun>>;
+
+/** Of the App `author` (`name[bot]`); check runs of other Apps are ignored. */
+export function findCheckRun(runs: CheckRuns, name: string, author: string): CheckRuns[number] | undefined {
+	return runs.find((run) => run.name === name && `${run.app?.slug}[bot]` === author);
+}
+
+interface CheckRun {
+	name: string;
+	conclusion: "success" | "failure" | "cancelled";
+	output: { title: string; summary: string };
+}
+
+/** Unless the check run of `author` has the same content. @returns the commit's check runs before */
+export async function setCheckRun(github: Github, author: string, head_sha: string, run: CheckRun) {
+	const { rest, repo, paginate } = github;
+	// The newest check run of each name and App on a commit ("List check runs for a Git reference").
+	const about = { ...repo, ref: head_sha, filter: "latest" as const, per_page: 100 };
+	const runs = await paginate(rest.checks.listForRef, about);
+	const before = findCheckRun(runs, run.name, author);
+	const { title, summary } = run.output;
+	const isSame =
+		before?.conclusion === run.conclusion &&
+		before.output.title === title &&
+		before.output.summary === summary;
+	if (!isSame) await rest.checks.create({ ...repo, ...run, head_sha, status: "completed" });
+	return runs;
 }

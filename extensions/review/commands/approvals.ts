@@ -13,10 +13,10 @@ import { gitText, runGit } from "../../../store/git/commands/run.ts";
 import type { Github } from "../../../store/github/client.ts";
 import { readAt } from "../../harvest/repository.ts";
 import type { Teams } from "../approvals/approvals.ts";
-import { openPulls, type PullRef, partOf, readComments, setCheckRun } from "../approvals/github.ts";
 import { checkBranch, judgePull } from "../approvals/judge-pull.ts";
+import { openPulls, type PullRef, partOf, readComments, setCheckRun } from "../approvals/pull-state.ts";
 import { marker, type Report } from "../comment.ts";
-import { withMerge } from "../merge.ts";
+import { withMerge } from "../layer-changes.ts";
 
 /** What `.github/send-plan.sh` sends. */
 export interface PlannedRequest {

@@ -19,7 +19,7 @@ import {
 	refuseUnseen,
 } from "../decide.ts";
 import { proposalLines } from "../history.ts";
-import { conflictObstacle } from "../merge.ts";
+import { conflictObstacle } from "../layer-changes.ts";
 import { countErrors, type Review, review } from "../review.ts";
 import { changeLines, pullLines, reviewLines, summaryLine } from "../terminal.ts";
 import { findWaiting, isStale, staleAdvice, type Review as WaitingReview } from "../waiting.ts";
