@@ -2,7 +2,8 @@ import { html, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
 import type { Bounds } from "../data/entries.ts";
 import { orFailure, ServiceFailed } from "../map/service-request.ts";
-import { type Content, layers as countText, field, refresh, select, textIn } from "../page/page.ts";
+import { type Content, field, select, textIn } from "../page/elements.ts";
+import { plural, refresh } from "../page/page.ts";
 import { findTwin, readService, type Service, type ServiceLayer, type Twin } from "./service.ts";
 import { parseServiceAddress, type ServiceAddress } from "./service-address.ts";
 import { t } from "./texts.ts";
@@ -120,7 +121,7 @@ function layerOptions(layers: readonly ServiceLayer[]) {
 		const text = title === "" || title === name ? name : `${title} (${name})`;
 		return [name, bounds ? `${text} · ${boundsText(bounds)}` : text] as const;
 	});
-	return [["", t("choose-of", countText(layers.length))] as const, ...options];
+	return [["", t("choose-of", plural(layers.length, "layer-count"))] as const, ...options];
 }
 
 /** `49°N – 60°N, 139°W – 114°W` */

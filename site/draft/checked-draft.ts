@@ -2,7 +2,8 @@ import { html, type TemplateResult } from "lit-html";
 import { parseRegistration, warningsOf } from "../../registry/registration.ts";
 import { judgeKey, parseSmallkey } from "../../registry/smallkey.ts";
 import { type Problem, problemAt, texts as problemTexts, textIn } from "../../registry/texts.ts";
-import { type Content, lang } from "../page/page.ts";
+import type { Content } from "../page/elements.ts";
+import { lang } from "../page/page.ts";
 import { catalogue } from "../search/loaded-catalogue.ts";
 import { plural, t } from "./texts.ts";
 

@@ -4,7 +4,8 @@ import { type Lang, langs } from "../../registry/smallkey.ts";
 import { layerFacts } from "../../registry/targets/facts.ts";
 import { renderAt } from "../../registry/targets/table.ts";
 import { type Drawable, drawableOf, drawnTargets } from "../map/drawable.ts";
-import { copyBox, settings } from "../page/page.ts";
+import { copyBox } from "../page/elements.ts";
+import { settings } from "../page/page.ts";
 import { t } from "./texts.ts";
 
 export type DraftFragments = ReturnType<typeof draftFragments>;

@@ -3,8 +3,10 @@ import { live } from "lit-html/directives/live.js";
 import { type Draft, packDraft, unpackDraft } from "../../registry/draft.ts";
 import { canonicalText, maxRegistrationBytes } from "../../registry/registration.ts";
 import { parseSmallkey } from "../../registry/smallkey.ts";
-import { type MapPanel, mapPanel } from "../page/drawables.ts";
-import { debounce, field, refresh, type View, warning } from "../page/page.ts";
+import { debounce, field, warning } from "../page/elements.ts";
+import { MapPanel } from "../page/map-panel.ts";
+import { refresh } from "../page/page.ts";
+import type { View } from "../page/state.ts";
 import { AddressBox } from "./address-box.ts";
 import {
 	type CheckedDraft,
@@ -162,9 +164,9 @@ export class DraftView implements View {
 		this.#map?.close();
 		this.#fragments = fragments;
 		this.#map =
-			fragments && mapPanel({ en: draftDrawable(fragments, "en"), fr: draftDrawable(fragments, "fr") });
+			fragments && new MapPanel({ en: draftDrawable(fragments, "en"), fr: draftDrawable(fragments, "fr") });
 		refresh();
-		this.#map?.open();
+		void this.#map?.open();
 	}
 
 	async #noteKey(): Promise<void> {

@@ -2,17 +2,9 @@ import { html, type TemplateResult } from "lit-html";
 import { sign } from "../../api/signature.ts";
 import type { Draft } from "../../registry/draft.ts";
 import { layerPath } from "../../registry/smallkey.ts";
-import {
-	type Content,
-	currentState,
-	field,
-	lang,
-	now,
-	refresh,
-	root,
-	settings,
-	stateLink,
-} from "../page/page.ts";
+import { type Content, field, stateLink } from "../page/elements.ts";
+import { lang, now, refresh, root, settings } from "../page/page.ts";
+import { currentState } from "../page/state.ts";
 import { renewCatalogue } from "../search/loaded-catalogue.ts";
 import { renderProblems } from "./checked-draft.ts";
 import { t } from "./texts.ts";

@@ -17,7 +17,8 @@ import ImageWMS from "ol/source/ImageWMS.js";
 import XYZ from "ol/source/XYZ.js";
 import TileGrid from "ol/tilegrid/TileGrid.js";
 import View from "ol/View.js";
-import { type Content, land, settings, t } from "../page/page.ts";
+import type { Content } from "../page/elements.ts";
+import { land, settings, t } from "../page/page.ts";
 import { type PictureFacts, pictureRequest } from "../service/requests.ts";
 import type { Box, Drawable } from "./drawable.ts";
 

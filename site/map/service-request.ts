@@ -1,6 +1,6 @@
 import { isBlockedOn } from "../../registry/addresses.ts";
 import type { CauseCode } from "../../registry/health.ts";
-import { t, webAddress } from "../page/page.ts";
+import { t } from "../page/page.ts";
 import { readDocument } from "../service/arcgis.ts";
 import { quote } from "../service/decode.ts";
 
@@ -31,6 +31,11 @@ export async function orFailure<T>(task: Promise<T>): Promise<T | ServiceFailed>
 		if (error instanceof ServiceFailed) return error;
 		throw error;
 	});
+}
+
+/** Null for anything but http and https, such as `javascript:`. */
+function webAddress(text: string): URL | null {
+	return /^\s*https?:/i.test(text) && URL.canParse(text) ? new URL(text) : null;
 }
 
 /** Why a page cannot send requests to an address; null if it can. */

@@ -2,77 +2,73 @@ import { html } from "lit-html";
 import type { Entry } from "../data/entries.ts";
 import { catalogue, problemOf } from "../search/loaded-catalogue.ts";
 import { titleOf } from "../search/select.ts";
-import { type Drawables, mapPanel, readDrawables } from "./drawables.ts";
+import { type Content, copyButton, createPart, problemBox, stateLink } from "./elements.ts";
 import { embedArticle, factRows, layerArticle, outsideLink } from "./layer-content.ts";
-import {
-	addressOfState,
-	copyButton,
-	currentState,
-	givenEntry,
-	isEmbed,
-	lang,
-	part,
-	problemBox,
-	refresh,
-	root,
-	settings,
-	stateLink,
-	t,
-	texts,
-	type View,
-} from "./page.ts";
+import { type Drawables, MapPanel, readDrawables } from "./map-panel.ts";
+import { givenEntry, isEmbed, lang, refresh, root, settings, t, texts } from "./page.ts";
+import { addressOfState, currentState, type View } from "./state.ts";
 
 /** Resolves once it is known what the layer is; its map follows. */
 export async function openLayerView(smallkey: string, signal: AbortSignal): Promise<View> {
 	const problems: string[] = [];
-	const note = (error: unknown) => {
+	const addProblem = (error: unknown) => {
 		problems.push(problemOf(error));
 		return null;
 	};
-	const reading = readDrawables(smallkey, signal, note);
+	const reading = readDrawables(smallkey, signal, addProblem);
 	const given = givenEntry?.smallkey === smallkey ? givenEntry : null;
-	const listed = given ?? (await catalogue.find(smallkey).catch(note));
-	const entry = listed ?? unlisted(smallkey, await reading);
+	const listed = given ?? (await catalogue.find(smallkey).catch(addProblem));
+	const entry = listed ?? entryOfDrawables(smallkey, await reading);
 	const warnings = () => problemBox(problems, () => location.reload());
-	if (!entry) return missing(smallkey, problems.length === 0, warnings);
-	const context = { lang, root: root.href, publicUrl: root.href, texts, site: settings };
-	const article = part("");
-	article.innerHTML = (isEmbed ? embedArticle : layerArticle)(entry, context).text;
-	const back = article.querySelector<HTMLAnchorElement>(".back a");
-	if (back) back.href = addressOfState({ ...currentState(), layer: "" });
-	const copyKey = copyButton(t("copy-smallkey"), () => smallkey);
-	article.querySelector(".facts code")?.after(" ", part("", copyKey));
-	for (const text of article.querySelectorAll("details pre")) {
-		const name = text.getAttribute("aria-label") ?? "";
-		const copy = copyButton(t("copy"), () => text.textContent ?? "", name);
-		text.before(part("", copy));
-	}
+	if (!entry) return missingView(smallkey, problems.length === 0, warnings);
+	const article = createArticle(entry);
 	void reading.then((drawables) => {
 		if (signal.aborted) return;
-		const map = mapPanel(drawables);
-		article.querySelector(".mappanel")?.replaceWith(map.element);
-		signal.addEventListener("abort", map.close);
-		map.open();
-		const { metadataUrl = "", catalogueUrl = "" } = drawables[lang] ?? {};
-		const links = factRows([
-			[t("metadata"), metadataUrl && outsideLink(metadataUrl)],
-			[t("catalogue-page"), catalogueUrl && outsideLink(catalogueUrl)],
-		]);
-		article.querySelector("dl")?.insertAdjacentHTML("beforeend", links.text);
+		addDrawables(article, drawables, signal);
 		refresh();
 	});
 	return { title: titleOf(entry, lang), content: () => html`${warnings()}${article}` };
 }
 
-/** A layer that was registered just now, as its fragments show it. */
-function unlisted(smallkey: string, { en, fr }: Drawables): Entry | null {
+/** The static page of the layer, with buttons to copy, and links that keep the search. */
+function createArticle(entry: Entry): HTMLElement {
+	const context = { lang, root: root.href, publicUrl: root.href, texts, site: settings };
+	const article = createPart("");
+	article.innerHTML = (isEmbed ? embedArticle : layerArticle)(entry, context).text;
+	const back = article.querySelector<HTMLAnchorElement>(".back a");
+	if (back) back.href = addressOfState({ ...currentState(), layer: "" });
+	const copyKey = copyButton(t("copy-smallkey"), () => entry.smallkey);
+	article.querySelector(".facts code")?.after(" ", createPart("", copyKey));
+	for (const text of article.querySelectorAll("details pre")) {
+		const name = text.getAttribute("aria-label") ?? "";
+		const copy = copyButton(t("copy"), () => text.textContent ?? "", name);
+		text.before(createPart("", copy));
+	}
+	return article;
+}
+
+function addDrawables(article: HTMLElement, drawables: Drawables, signal: AbortSignal): void {
+	const map = new MapPanel(drawables);
+	article.querySelector(".mappanel")?.replaceWith(map.element);
+	signal.addEventListener("abort", () => map.close());
+	void map.open();
+	const { metadataUrl = "", catalogueUrl = "" } = drawables[lang] ?? {};
+	const links = factRows([
+		[t("metadata"), metadataUrl && outsideLink(metadataUrl)],
+		[t("catalogue-page"), catalogueUrl && outsideLink(catalogueUrl)],
+	]);
+	article.querySelector("dl")?.insertAdjacentHTML("beforeend", links.text);
+}
+
+/** Of a layer that was registered just now; null if no fragment can be drawn. */
+function entryOfDrawables(smallkey: string, { en, fr }: Drawables): Entry | null {
 	const drawable = en ?? fr;
 	if (!drawable) return null;
 	const title = { en: en?.title ?? "", fr: fr?.title ?? "" };
 	return { smallkey, type: "", title, address: { en: drawable.url }, health: null };
 }
 
-function missing(smallkey: string, isKnown: boolean, warnings: () => ReturnType<typeof problemBox>): View {
+function missingView(smallkey: string, isKnown: boolean, warnings: () => Content): View {
 	return {
 		title: smallkey,
 		content: (state) => html`<article class="layer">

@@ -6,98 +6,90 @@ import type { Entry } from "../data/entries.ts";
 import { catalogue } from "../search/loaded-catalogue.ts";
 import { hostsOf, type Sort, senderOf, sorts, titleOf } from "../search/select.ts";
 import { fold, maxWordLength, stem } from "../search/words.ts";
-import {
-	type Content,
-	currentState,
-	dayText,
-	firstShown,
-	go,
-	lang,
-	layers,
-	problemBox,
-	root,
-	type State,
-	select,
-	stateLink,
-	stateText,
-	t,
-	typeText,
-} from "./page.ts";
+import { type Content, problemBox, select, stateLink } from "./elements.ts";
+import { addressOf, dayText, lang, plural, stateText, t, typeText } from "./page.ts";
+import { currentState, firstShown, navigate, type State } from "./state.ts";
 
-const sortTexts = { best: "best-match", title: "title", changed: "last-change" } as const;
+const sortLabels = { best: "best-match", title: "title", changed: "last-change" } as const;
 
 export interface Results {
 	state: State;
 	hits: readonly Entry[];
+	/** As `Matches` has them. */
 	words: ReadonlySet<string>;
 	isComplete: boolean;
-	/** A list with another number is drawn anew. */
+	/** A list with another number is drawn anew, so that no row of the earlier one moves. */
 	serial: number;
 }
 
 /** @param isBusy another search is running; the earlier result stays until it ends */
-export function results(
-	current: Results,
+export function renderResults(
+	results: Results,
 	isBusy: boolean,
 	more: () => void,
 	retry: () => void,
 ): TemplateResult {
-	const { hits, state, words, serial } = current;
-	const sort = (value: string) => go({ ...currentState(), sort: value as Sort, n: firstShown });
-	const hasWords = state.q.trim() !== "";
-	const names = sorts.filter((name) => hasWords || name !== "best");
-	const chosen = hasWords || state.sort !== "best" ? state.sort : "title";
-	const orders = names.map((name) => [name, t(sortTexts[name])] as const);
+	const { hits, state, words, serial } = results;
 	const rows = repeat(
 		hits.slice(0, state.n),
 		({ smallkey }) => smallkey,
-		(hit) => row(state, hit, words),
+		(entry) => renderRow(state, entry, words),
 	);
-	// A new list has new elements, so that no row of the earlier one moves.
-	const list = keyed(serial, html`<ol class="results" aria-label=${t("layers-found")}>${rows}</ol>`);
 	return html`<div class="found" aria-busy=${isBusy ? "true" : nothing}>
 		<div class="resultshead">
-			<p class="count" role="status">${isBusy && hits.length === 0 ? t("searching") : countText(current)}</p>
-			<p class="order">
-				<label for="sort">${t("sort-by")}</label>${select("sort", chosen, orders, sort)}
-			</p>
+			<p class="count" role="status">${isBusy && hits.length === 0 ? t("searching") : countText(results)}</p>
+			${renderOrder(state)}
 		</div>
 		<div>${problemBox(catalogue.problems, retry)}</div>
-		${list}
+		${keyed(serial, html`<ol class="results" aria-label=${t("layers-found")}>${rows}</ol>`)}
 		<div class="more"><button ?hidden=${hits.length <= state.n} @click=${more}>${t("show-more")}</button></div>
 	</div>`;
 }
 
-function countText({ hits: { length: hits }, isComplete }: Results): Content {
-	const { layers: all, problems, selection } = catalogue;
-	if (all === 0) return t("no-layers-yet");
-	if (hits === 0 && problems.length > 0) return "";
-	if (hits === 0) return html`<strong>${t("no-match")}</strong>`;
-	return isComplete ? layers(hits) : t("found-so-far", layers(hits), selection.size, all ?? 0);
+/** Without a text, the best match is by title. */
+function renderOrder({ q, sort }: State): TemplateResult {
+	const hasText = q.trim() !== "";
+	const chosen = sort === "best" && !hasText ? "title" : sort;
+	const names = sorts.filter((name) => hasText || name !== "best");
+	const options = names.map((name) => [name, t(sortLabels[name])] as const);
+	const choose = (value: string) => navigate({ ...currentState(), sort: value as Sort, n: firstShown });
+	return html`<p class="order">
+		<label for="sort">${t("sort-by")}</label>${select("sort", chosen, options, choose)}
+	</p>`;
 }
 
-function row(state: State, entry: Entry, words: ReadonlySet<string>): TemplateResult {
+function countText({ hits, isComplete }: Results): Content {
+	const { layers, problems, selection } = catalogue;
+	if (layers === 0) return t("no-layers-yet");
+	if (hits.length === 0 && problems.length > 0) return "";
+	if (hits.length === 0) return html`<strong>${t("no-match")}</strong>`;
+	const count = plural(hits.length, "layer-count");
+	return isComplete ? count : t("found-so-far", count, selection.size, layers ?? 0);
+}
+
+function renderRow(state: State, entry: Entry, words: ReadonlySet<string>): TemplateResult {
 	const other = otherLang[lang];
-	const { smallkey, thumbnail } = entry;
-	const link = stateLink({ ...state, layer: smallkey }, marked(titleOf(entry, lang), words));
-	const second = entry.title[other] !== entry.title[lang] ? entry.title[other] : "";
+	const { smallkey, title, thumbnail } = entry;
+	const link = stateLink({ ...state, layer: smallkey }, markWords(titleOf(entry, lang), words));
+	const second = title[other] !== title[lang] ? title[other] : "";
 	const about = entry.description?.[lang];
 	const sender = senderOf(entry, lang);
-	const filtered = (name: "sender" | "host", value: string) =>
-		stateLink({ ...state, n: firstShown, layer: "", [name]: value }, marked(value, words));
-	const hosts = hostsOf(entry).map((host, index) => [index > 0 ? " · " : "", filtered("host", host)]);
+	const filterLink = (name: "sender" | "host", value: string) =>
+		stateLink({ ...state, n: firstShown, layer: "", [name]: value }, markWords(value, words));
+	const hosts = hostsOf(entry).map((host, index) => [index > 0 ? " · " : "", filterLink("host", host)]);
 	const date = state.sort === "changed" && entry.changed?.date;
+	const src = thumbnail && addressOf(thumbnail).href;
 	return html`<li>
-		${thumbnail === undefined ? "" : html`<img class="thumbnail" alt="" width="88" height="88" loading="lazy" src=${new URL(thumbnail, root).href}>`}
+		${src ? html`<img class="thumbnail" alt="" width="88" height="88" loading="lazy" src=${src}>` : ""}
 		<div>
 		<h2>${link}</h2>
-		${second && html`<p class="second" lang=${other}>${marked(second, words)}</p>`}
-		${about && html`<p class="about">${marked(about, words)}</p>`}
+		${second && html`<p class="second" lang=${other}>${markWords(second, words)}</p>`}
+		${about && html`<p class="about">${markWords(about, words)}</p>`}
 		<p class="facts">
 			<code>${smallkey}</code>
 			<span>${typeText(entry.type)}</span>
 			<span>${hosts}</span>
-			${sender && html`<span>${filtered("sender", sender)}</span>`}
+			${sender && html`<span>${filterLink("sender", sender)}</span>`}
 			${date ? html`<time datetime=${date}>${dayText(new Date(date))}</time>` : ""}
 			${entry.health ? html`<span class="badge">${stateText(entry.health.state)}</span>` : ""}
 		</p>
@@ -105,7 +97,8 @@ function row(state: State, entry: Entry, words: ReadonlySet<string>): TemplateRe
 	</li>`;
 }
 
-function marked(text: string, words: ReadonlySet<string>): Content {
+/** Also lets long names break after their punctuation. */
+function markWords(text: string, words: ReadonlySet<string>): Content {
 	return text.split(/([\p{L}\p{N}\p{M}]+)/u).map((piece) => {
 		const isWord = /^[\p{L}\p{N}]/u.test(piece);
 		if (isWord && words.has(stem(fold(piece).slice(0, maxWordLength)))) return html`<mark>${piece}</mark>`;

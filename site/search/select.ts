@@ -81,7 +81,7 @@ export interface Choice extends Record<FacetName, string> {
 
 type FacetValue = readonly [value: string, count: number];
 
-export interface Chosen {
+export interface SelectionResult {
 	hits: readonly Entry[];
 	/** Most layers first, counted with all other filters on. */
 	facets: Record<FacetName, FacetValue[]>;
@@ -124,7 +124,7 @@ export class Selection {
 	}
 
 	/** @param ids results of a text search, best first; null without a text */
-	select(ids: readonly number[] | null, choice: Choice): Chosen {
+	select(ids: readonly number[] | null, choice: Choice): SelectionResult {
 		const values = facetNames.map((name) => choice[name]);
 		const hits: Entry[] = [];
 		const counts = facetNames.map(() => new Map<string, number>());

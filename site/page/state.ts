@@ -1,0 +1,82 @@
+import type { TemplateResult } from "lit-html";
+import { decodeSegment, type Lang, parseSmallkey } from "../../registry/smallkey.ts";
+import { type Sort, sorts } from "../search/select.ts";
+import { addressOf, lang, settings } from "./page.ts";
+
+/** At first, added by each *Show more*, and at most. */
+export const firstShown = 10;
+export const moreShown = 30;
+const maxShown = 1_000;
+
+/** In UTF-16 units. */
+export const maxText = 500;
+
+export const filters = ["type", "health", "sender", "host"] as const;
+
+const startState = {
+	page: "layers" as "layers" | "draft",
+	q: "",
+	type: "",
+	host: "",
+	sender: "",
+	health: "",
+	sort: "best" as Sort,
+	n: firstShown,
+	layer: "",
+};
+
+/** The state of the page. Its address has a parameter for each member that differs from the start page. */
+export type State = Readonly<typeof startState>;
+
+const layerPath = /\/(?:en|fr)\/(?:layer|embed)\/([^/]+?)(?:\.html)?$/;
+
+/** Unknown parameters and invalid values are ignored. */
+export function readState({ pathname, search }: Pick<URL, "pathname" | "search">): State {
+	const parameters = new URLSearchParams(search);
+	const textOf = (name: string) => (parameters.get(name) ?? "").slice(0, maxText);
+	const texts = Object.fromEntries(["q", ...filters].map((name) => [name, textOf(name)]));
+	const [, segment] = layerPath.exec(pathname) ?? [];
+	const layer = segment === undefined ? textOf("layer") : (decodeSegment(segment) ?? "");
+	return {
+		...startState,
+		...texts,
+		page: textOf("page") === "draft" ? "draft" : "layers",
+		sort: sorts.find((sort) => sort === textOf("sort")) ?? startState.sort,
+		n: Math.min(Math.max(Number.parseInt(textOf("n"), 10) || 0, firstShown), maxShown),
+		layer: parseSmallkey(layer) ?? "",
+	};
+}
+
+/** Below the folder of its language; empty for the start page. */
+export function writeState(state: State): string {
+	const hasPath = settings.hasLayerPages && state.layer !== "";
+	const names = (Object.keys(startState) as (keyof State)[]).filter((name) => name !== "layer" || !hasPath);
+	const changed = names.filter((name) => state[name] !== startState[name]);
+	const query = new URLSearchParams(changed.map((name) => [name, String(state[name])]));
+	const path = hasPath ? `layer/${encodeURIComponent(state.layer)}` : "";
+	return query.size === 0 ? path : `${path}?${query}`;
+}
+
+export function currentState(): State {
+	return readState(location);
+}
+
+export function addressOfState(state: State, addressLang: Lang = lang): string {
+	return addressOf(`${addressLang}/${writeState(state)}`).href;
+}
+
+/** @param replace whether *Back* skips the current address */
+export function navigate(state: State, replace = false): void {
+	const hash = state.page === "draft" && state.layer === "" ? location.hash : "";
+	const address = addressOfState(state) + (replace ? hash : "");
+	if (replace) history.replaceState(null, "", address);
+	else if (address !== location.href) history.pushState(null, "", address);
+	dispatchEvent(new PopStateEvent("popstate"));
+}
+
+/** What the page shows in a state. */
+export interface View {
+	readonly title: string;
+	content(state: State): TemplateResult;
+	update?(state: State): void;
+}
