@@ -3,7 +3,7 @@ import type { ExtensionFile } from "../../api/service/extensions.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { type Problem, problemAt, shownValue, type Text, textOf } from "../../registry/texts.ts";
 import { type Bounds, type Entry, layerAddress } from "../../site/data/entries.ts";
-import { addressOf, allKeywords, intersects, layersIn, senderOf, titleOf } from "../../site/search/select.ts";
+import { addressOf, allKeywords, layersIn, senderOf, titleOf } from "../../site/search/select.ts";
 import { fold } from "../../site/search/words.ts";
 import { inBoth } from "../../site/text/static.ts";
 
@@ -214,4 +214,18 @@ function serviceLinks(entry: Entry): Link[] {
 			...(name && { name }),
 		};
 	});
+}
+
+/** Bounds whose west is greater than their east cross the date line. */
+function intersects(a: Bounds, b: Bounds): boolean {
+	if (a[1] > b[3] || b[1] > a[3]) return false;
+	return spansOf(a).some(([west, east]) => spansOf(b).some(([left, right]) => west <= right && left <= east));
+}
+
+function spansOf([west, , east]: Bounds): (readonly [west: number, east: number])[] {
+	if (west <= east) return [[west, east]];
+	return [
+		[west, 180],
+		[-180, east],
+	];
 }

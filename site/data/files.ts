@@ -2,10 +2,11 @@ import type { Extension } from "../../api/service/extensions.ts";
 import { langs } from "../../registry/smallkey.ts";
 import { feedPath, layerFile, listFile } from "../static/addresses.ts";
 import { feedText } from "../static/feed.ts";
-import type { PageSettings } from "../static/html.ts";
 import { layerRenderers } from "../static/layer-page.ts";
 import { listPagePaths, renderListPage } from "../static/list-pages.ts";
-import { byTitle, listedEntries, listHtml, pagesOf, sitemapFile, sitemapXml } from "../static/plain-list.ts";
+import type { PageSettings } from "../static/page-settings.ts";
+import { byTitle, listedEntries, listHtml, pagesOf } from "../static/plain-list.ts";
+import { sitemapFile, sitemapXml } from "../static/sitemap.ts";
 import {
 	type Chunk,
 	chunkCount,

@@ -9,7 +9,7 @@ import { ifThereSync } from "../../store/files/files.ts";
 import { codeStamp } from "../../store/files/version.ts";
 import type { CatalogueOptions } from "../process/site-settings.ts";
 import { pageFolders } from "../static/addresses.ts";
-import { type PageSettings, pageSettingsPath } from "../static/html.ts";
+import { type PageSettings, pageSettingsPath } from "../static/page-settings.ts";
 import { chunksFolder, layerPages, manifestPath } from "./entries.ts";
 import { picturesStamp } from "./proofs.ts";
 

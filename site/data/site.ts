@@ -1,8 +1,8 @@
 import { langs } from "../../registry/smallkey.ts";
 import type { CatalogueOptions } from "../process/site-settings.ts";
-import { catalogueHtml, rootHtml } from "../static/frame.ts";
-import { type PageSettings, pageSettingsPath, pagesVersion } from "../static/html.ts";
-import { searchEngineFiles } from "../static/plain-list.ts";
+import { type PageSettings, pageSettingsPath, pagesVersion } from "../static/page-settings.ts";
+import { searchEngineFiles } from "../static/sitemap.ts";
+import { catalogueHtml, rootHtml } from "../static/start-pages.ts";
 import { makeAssets } from "./assets.ts";
 import { readGuidePages, renderGuide } from "./guide/guide.ts";
 import { schemaFiles } from "./openapi.ts";

@@ -12,9 +12,9 @@ import {
 	parseRecent,
 	recentPath,
 } from "../data/entries.ts";
-import { type PageSettings, pageSettingsPath, pagesVersion } from "../static/html.ts";
 import { layerRenderers } from "../static/layer-page.ts";
 import { isListPage, renderListPage } from "../static/list-pages.ts";
+import { type PageSettings, pageSettingsPath, pagesVersion } from "../static/page-settings.ts";
 import { type Listed, listedEntries } from "../static/plain-list.ts";
 import { answerErrorPage, answerNoPage, type PageRoute, pageHeaders, parsePage } from "./pages.ts";
 

@@ -2,8 +2,9 @@ import { fragmentHeaders, headersOfAnyType, type Reply, refusalCaching } from ".
 import { decodeSegment, type Lang, langs, parseSmallkey } from "../../registry/smallkey.ts";
 import { chunksFolder, type LayerPage, layerPages, manifestPath, recentPath } from "../data/entries.ts";
 import { feedPath, layerFile, pageFolders } from "../static/addresses.ts";
-import { contentPolicy, type ErrorKind, errorHtml, reloadSeconds } from "../static/frame.ts";
-import { pageSettingsPath } from "../static/html.ts";
+import { type ErrorKind, errorHtml, reloadSeconds } from "../static/error-page.ts";
+import { contentPolicy } from "../static/frame.ts";
+import { pageSettingsPath } from "../static/page-settings.ts";
 
 const pageTypes: Readonly<Record<string, string>> = {
 	html: "text/html; charset=utf-8",

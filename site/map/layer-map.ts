@@ -5,69 +5,72 @@ import type { CauseCode } from "../../registry/health.ts";
 import type { Content } from "../page/elements.ts";
 import { plural, settings, t } from "../page/page.ts";
 import { type PictureFacts, pixelMetres } from "../service/requests.ts";
+import { openBaseMap, registerProjections } from "./base-map.ts";
 import { boxOf, type Drawable, drawnScale } from "./drawable.ts";
-import { legendPicture, openBaseMap, pictureLayer, registerProjections } from "./pictures.ts";
-import { blockedReason, orFailure, ServiceFailed, timeoutMs } from "./service-request.ts";
+import { legendPicture, pictureLayer } from "./pictures.ts";
+import { blockedReason, orFailure, ServiceFailed, slowFailure, timeoutMs } from "./service-request.ts";
 
-const nothingYet = { status: "", isBad: false, help: "" as Content, legend: "" as Content };
+const noTexts = { status: "", isBad: false, help: "" as Content, legend: "" as Content };
 
-function openMap(place: HTMLElement, drawable: Drawable, signal: AbortSignal) {
-	let texts = nothingYet;
+/** The base map with its buttons, its status and the layer's legend. */
+class LayerMap {
+	readonly target: HTMLElement;
+	readonly base: ReturnType<typeof openBaseMap>;
+	#texts = noTexts;
 
-	show({});
-	const target = place.querySelector(".map") as HTMLElement;
-	const base = openBaseMap(target, signal);
-	showWhole();
+	constructor(
+		readonly place: HTMLElement,
+		readonly drawable: Drawable,
+		readonly signal: AbortSignal,
+	) {
+		this.#render({});
+		this.target = place.querySelector(".map") as HTMLElement;
+		this.base = openBaseMap(this.target, signal);
+		this.#showWhole();
+	}
 
-	function show(changes: Partial<typeof nothingYet>): void {
-		if (signal.aborted) return;
-		texts = { ...texts, ...changes };
-		const { status, isBad, help, legend } = texts;
+	#render(changes: Partial<typeof noTexts>): void {
+		if (this.signal.aborted) return;
+		this.#texts = { ...this.#texts, ...changes };
+		const { status, isBad, help, legend } = this.#texts;
 		const button = (sign: string, label: string, press: () => void) =>
 			html`<button aria-label=${label} title=${label} @click=${press}>${sign}</button>`;
 		const content = html`<div class="mapframe">
-				<div class="map" tabindex="0" role="application" aria-label=${t("map-of", drawable.title)}></div>
+				<div class="map" tabindex="0" role="application" aria-label=${t("map-of", this.drawable.title)}></div>
 				${settings.baseMapAttribution && html`<p class="attribution">${settings.baseMapAttribution}</p>`}
 				<div class="zoom">
-					${button("+", t("zoom-in"), () => base.zoom(1))}${button("−", t("zoom-out"), () => base.zoom(-1))}
-					${button("⌂", t("whole-layer"), showWhole)}
+					${button("+", t("zoom-in"), () => this.base.zoom(1))}
+					${button("−", t("zoom-out"), () => this.base.zoom(-1))}
+					${button("⌂", t("whole-layer"), () => this.#showWhole())}
 				</div>
 			</div>
 			<p class=${isBad ? "mapstatus bad" : "mapstatus"} role="status">${status}</p>
 			<p class="maphelp" ?hidden=${help === ""}>${help}</p>
 			<div class="legend">${legend}</div>`;
-		render(keyed(drawable, content), place);
+		render(keyed(this.drawable, content), this.place);
 	}
 
-	function showWhole(): void {
-		base.show(drawable.extent ?? boxOf(layerExtent(null, settings.mapWkid)));
+	#showWhole(): void {
+		this.base.show(this.drawable.extent ?? boxOf(layerExtent(null, settings.mapWkid)));
 	}
 
-	function setStatus(status: string, code: CauseCode | "" = "", help: Content = ""): void {
+	setLegend(legend: Content): void {
+		this.#render({ legend });
+	}
+
+	setStatus(status: string, code: CauseCode | "" = "", help: Content = ""): void {
 		const isBad = code !== "" && code !== "other-scales";
-		const state = isBad ? "failed" : status === t("drawing") ? "loading" : "drawn";
+		const state = status === t("drawing") ? "loading" : "drawn";
 		// `npx fragment-publisher prove` and tests wait for this state.
-		Object.assign(target.dataset, { state, code, detail: "" });
-		show({ status, isBad, help });
+		Object.assign(this.target.dataset, { state: isBad ? "failed" : state, code, detail: "" });
+		this.#render({ status, isBad, help });
 	}
 
-	function fail({ message, detail, ...failure }: ServiceFailed, code: CauseCode = failure.code): void {
-		setStatus(message, code);
-		target.dataset.detail = String(detail);
+	fail({ message, detail, ...failure }: ServiceFailed, code: CauseCode = failure.code): void {
+		this.setStatus(message, code);
+		this.target.dataset.detail = String(detail);
 	}
-
-	return {
-		...base,
-		drawable,
-		signal,
-		target,
-		setLegend: (legend: Content) => show({ legend }),
-		setStatus,
-		fail,
-	};
 }
-
-type LayerMap = ReturnType<typeof openMap>;
 
 /**
  * @param place must be in the page already
@@ -75,62 +78,63 @@ type LayerMap = ReturnType<typeof openMap>;
  */
 export async function drawLayer(place: HTMLElement, drawable: Drawable, signal: AbortSignal): Promise<void> {
 	const { kind, url } = drawable;
-	const layerMap = openMap(place, drawable, signal);
+	const layerMap = new LayerMap(place, drawable, signal);
 	if (kind === "none" || kind === "tiles") return layerMap.setStatus(t("not-drawable"), "not-drawable");
 	const blocked = blockedReason(url);
 	if (blocked) return layerMap.setStatus(blocked.message, blocked.code);
 	if (kind === "features") await drawFeatures(layerMap);
-	else drawPictures(layerMap);
+	else new PictureDrawing(layerMap).draw(settings.mapWkid, null);
 }
 
-function drawPictures({ map, drawable, signal, setLegend, setStatus, fail }: LayerMap): void {
-	const { kind, url } = drawable;
-	const { mapWkid } = settings;
-	let timer: ReturnType<typeof setTimeout> | undefined;
+class PictureDrawing {
+	#timer: ReturnType<typeof setTimeout> | undefined;
 
-	function draw(wkid: number, facts: PictureFacts | null): void {
-		const drawn = [
-			t("drawn"),
-			kind === "dynamic" && t("drawn-by-service"),
-			wkid !== mapWkid && t("reprojected", String(mapWkid)),
-		];
-		const pictures = pictureLayer(drawable, wkid, facts, (address) => void failed(address, facts));
+	constructor(readonly layerMap: LayerMap) {}
+
+	/** @param facts null without the service's capabilities: most services draw without them */
+	draw(wkid: number, facts: PictureFacts | null): void {
+		const { layerMap } = this;
+		const { drawable, base } = layerMap;
+		const pictures = pictureLayer(drawable, wkid, facts, (address) => void this.#retry(address, facts));
 		const source = pictures.getSource();
 		source?.on("imageloadstart", () => {
-			setStatus(t("drawing"));
-			clearTimeout(timer);
-			timer = setTimeout(() => fail(new ServiceFailed(url, "slow")), timeoutMs);
+			layerMap.setStatus(t("drawing"));
+			clearTimeout(this.#timer);
+			this.#timer = setTimeout(() => layerMap.fail(slowFailure(drawable.url)), timeoutMs);
 		});
 		source?.on("imageloadend", () => {
-			clearTimeout(timer);
-			setStatus(drawn.filter(Boolean).join(" "));
+			clearTimeout(this.#timer);
+			const notes = [t("drawn")];
+			if (drawable.kind === "dynamic") notes.push(t("drawn-by-service"));
+			if (wkid !== settings.mapWkid) notes.push(t("reprojected", String(settings.mapWkid)));
+			layerMap.setStatus(notes.join(" "));
 		});
 		// Pictures in another reference replace those that failed.
-		if (facts) map.getLayers().pop();
-		map.addLayer(pictures);
-		setLegend(legendPicture(pictures, drawable));
+		if (facts) base.map.getLayers().pop();
+		base.map.addLayer(pictures);
+		layerMap.setLegend(legendPicture(pictures, drawable));
 	}
 
-	async function failed(address: string, facts: PictureFacts | null): Promise<void> {
-		clearTimeout(timer);
+	/** Draws once more, as the service's capabilities say. */
+	async #retry(address: string, facts: PictureFacts | null): Promise<void> {
+		const { layerMap } = this;
+		clearTimeout(this.#timer);
 		const { findPictureError, readPictures } = await import("./document.ts");
 		const failure = await findPictureError(address);
-		// Most services draw without their capabilities, which are not read for nothing.
-		const pictures = facts === null ? await readPictures(drawable, signal) : null;
-		if (signal.aborted) return;
+		const pictures = facts === null ? await readPictures(layerMap.drawable, layerMap.signal) : null;
+		if (layerMap.signal.aborted) return;
 		if (!pictures) {
 			const isReference = /\b[CS]RS\b|spatial reference|InvalidCRS|InvalidSRS/i.test(failure.message);
-			return fail(failure, isReference ? "reference" : failure.code);
+			return layerMap.fail(failure, isReference ? "reference" : failure.code);
 		}
+		const { mapWkid } = settings;
 		if (pictures.wkid !== mapWkid) await registerProjections(mapWkid, pictures.wkid);
-		draw(pictures.wkid, pictures.facts);
+		this.draw(pictures.wkid, pictures.facts);
 	}
-
-	draw(mapWkid, null);
 }
 
 async function drawFeatures(layerMap: LayerMap): Promise<void> {
-	const { map, view, shown, drawable, signal, target, setLegend, setStatus, fail } = layerMap;
+	const { base, drawable, signal } = layerMap;
 	const { url, symbology } = drawable;
 	const { featureLayer, legendOf, readFeatures } = await import("./features.ts");
 	const layer = featureLayer(drawable);
@@ -140,37 +144,42 @@ async function drawFeatures(layerMap: LayerMap): Promise<void> {
 		controller.abort();
 		controller = new AbortController();
 		const viewSignal = AbortSignal.any([signal, controller.signal]);
-		const box = shown();
+		const box = base.shown();
 		requested = String(box);
-		const resolution = view.getResolution() ?? 1;
-		const scale = drawnScale(drawable, resolution / pixelMetres);
-		if (scale !== resolution / pixelMetres) {
-			const zoom = () => {
-				view.setResolution(scale * pixelMetres);
-				target.focus();
-			};
-			const button = html`<button class="small" @click=${zoom}>${t("zoom-to-drawn")}</button>`;
-			return setStatus(t("other-scales"), "other-scales", button);
-		}
-		setStatus(t("drawing"));
+		const resolution = base.view.getResolution() ?? 1;
+		if (offerScale(layerMap, resolution)) return;
+		layerMap.setStatus(t("drawing"));
 		const answer = await orFailure(readFeatures(url, box, resolution, viewSignal)).catch((error) => {
 			if (!viewSignal.aborted) throw error;
 		});
 		if (viewSignal.aborted || !answer) return;
-		if (answer instanceof ServiceFailed) return fail(answer);
+		if (answer instanceof ServiceFailed) return layerMap.fail(answer);
 		const { features, hasMore } = answer;
-		const { length } = features;
 		layer.getSource()?.clear(true);
 		layer.getSource()?.addFeatures(features);
-		if (length === 0) return setStatus(t("nothing-in-view"));
-		setStatus(hasMore ? t("some-features-drawn", length) : plural(length, "features-drawn"));
+		const count = features.length;
+		if (count === 0) return layerMap.setStatus(t("nothing-in-view"));
+		layerMap.setStatus(hasMore ? t("some-features-drawn", count) : plural(count, "features-drawn"));
 	};
-	map.addLayer(layer);
-	if (symbology) setLegend(legendOf(symbology));
+	base.map.addLayer(layer);
+	if (symbology) layerMap.setLegend(legendOf(symbology));
 	// The map may have stopped moving before the code for features was loaded, or may stop after its view
 	// was requested.
-	map.on("moveend", () => {
-		if (String(shown()) !== requested) void drawView();
+	base.map.on("moveend", () => {
+		if (String(base.shown()) !== requested) void drawView();
 	});
 	await drawView();
+}
+
+/** @returns false if the layer is drawn at this scale */
+function offerScale(layerMap: LayerMap, resolution: number): boolean {
+	const scale = drawnScale(layerMap.drawable, resolution / pixelMetres);
+	if (scale === resolution / pixelMetres) return false;
+	const zoom = () => {
+		layerMap.base.view.setResolution(scale * pixelMetres);
+		layerMap.target.focus();
+	};
+	const button = html`<button class="small" @click=${zoom}>${t("zoom-to-drawn")}</button>`;
+	layerMap.setStatus(t("other-scales"), "other-scales", button);
+	return true;
 }

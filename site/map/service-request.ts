@@ -1,17 +1,19 @@
 import { isBlockedOn } from "../../registry/addresses.ts";
 import type { CauseCode } from "../../registry/health.ts";
-import { t } from "../page/page.ts";
+import { filled } from "../../registry/texts/filled.ts";
+import { t, texts } from "../page/page.ts";
 import { readDocument } from "../service/arcgis.ts";
 import { quote } from "../service/decode.ts";
 
 export const timeoutMs = 10_000;
 
-/** Why a page cannot use a service; the text is `service-<code>`. */
+/** Why a page cannot use a service. */
 type FailureCode = Extract<
 	CauseCode,
 	"unreachable" | "not-secure" | "protocol" | "no-map" | "slow" | "status" | "exception"
 >;
 
+/** The message names the host, and the cause in the words of the health check. */
 export class ServiceFailed extends Error {
 	readonly detail: string | number;
 
@@ -20,10 +22,17 @@ export class ServiceFailed extends Error {
 		readonly code: FailureCode,
 		detail: string | number = "",
 	) {
-		const shown = typeof detail === "string" ? quote(detail) : detail;
-		super(t(`service-${code}`, webAddress(address)?.host ?? address, shown));
-		this.detail = shown;
+		const value = typeof detail === "string" ? quote(detail) : detail;
+		const cause = filled(texts.causes, { code, values: [value] });
+		const host = webAddress(address)?.host;
+		const why = code === "unreachable" ? `${t("colon")} ${t("down-or-not-readable")}` : "";
+		super((host ? `${host} ${cause}` : cause) + why);
+		this.detail = value;
 	}
+}
+
+export function slowFailure(address: string): ServiceFailed {
+	return new ServiceFailed(address, "slow", timeoutMs / 1000);
 }
 
 export async function orFailure<T>(task: Promise<T>): Promise<T | ServiceFailed> {
@@ -64,7 +73,7 @@ export async function askBytes(
 		return { bytes, type: response.headers.get("Content-Type") ?? "" };
 	} catch (error) {
 		if (error instanceof ServiceFailed || signal?.aborted) throw error;
-		throw new ServiceFailed(address, timeout.aborted ? "slow" : "unreachable");
+		throw timeout.aborted ? slowFailure(address) : new ServiceFailed(address, "unreachable");
 	}
 }
 

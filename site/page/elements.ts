@@ -1,5 +1,4 @@
 import { html, nothing, render, type TemplateResult } from "lit-html";
-import { keyed } from "lit-html/directives/keyed.js";
 import { live } from "lit-html/directives/live.js";
 import { t } from "./page.ts";
 import { addressOfState, type State } from "./state.ts";
@@ -68,15 +67,6 @@ export function copyButton(label: string, text: () => string, name = ""): Templa
 		<button class="small" aria-label=${name ? `${label}${t("colon")} ${name}` : nothing} @click=${press}>${label}</button>
 		<span role="status" class="said"></span>
 	</span>`;
-}
-
-export function copyBox(name: string, text: string): TemplateResult {
-	const box = html`<div class="copybox">
-		<div class="copyhead"><span>${name}</span>${copyButton(t("copy"), () => text, name)}</div>
-		<pre tabindex="0" role="region" aria-label=${name}><code>${text}</code></pre>
-	</div>`;
-	// A changed text gets a new box, so that "Copied" is not shown for it.
-	return html`${keyed(text, box)}`;
 }
 
 export function debounce(waitMs: number, call: () => void): () => void {

@@ -1,8 +1,8 @@
 import { html, type TemplateResult } from "lit-html";
-import type { SelectionResult } from "../search/select.ts";
+import { type Filter, filters, type SelectionResult } from "../search/select.ts";
 import { type Content, field, select } from "./elements.ts";
 import { plural, stateText, t, typeText } from "./page.ts";
-import { currentState, filters, firstShown, navigate, type State } from "./state.ts";
+import { currentState, firstShown, navigate, type State } from "./state.ts";
 
 const maxOffered = 500;
 
@@ -26,7 +26,7 @@ function setFilters(changes: Partial<State>): void {
 const labels = { type: "type", host: "service-host", sender: "publisher", health: "health" } as const;
 const textOf = { type: typeText, host: String, sender: String, health: stateText };
 
-function renderFilter(name: (typeof filters)[number], chosen: string, { facets }: SelectionResult): Content {
+function renderFilter(name: Filter, chosen: string, { facets }: SelectionResult): Content {
 	const values = facets[name].slice(0, maxOffered);
 	if (chosen !== "" && !values.some(([value]) => value === chosen)) values.unshift([chosen, 0]);
 	if (values.length === 0) return "";

@@ -13,7 +13,8 @@ import {
 	titleOf,
 } from "../search/select.ts";
 import { fragmentPath, publisherAddress, repairPulls } from "../static/addresses.ts";
-import { type Html, html, type Part, type SiteSettings } from "../static/html.ts";
+import { type Html, html, type Part } from "../static/html.ts";
+import type { SiteSettings } from "../static/page-settings.ts";
 import type { Translator } from "../text/page-texts.ts";
 
 export interface LayerContext {

@@ -1,6 +1,6 @@
 import { type Lang, parseLang } from "../../registry/smallkey.ts";
 import { chunksFolder } from "../data/entries.ts";
-import type { PageData } from "../static/html.ts";
+import type { PageData } from "../static/page-settings.ts";
 import { translator } from "../text/translate.ts";
 
 // Read before the page waits for anything: *Back* could change the address meanwhile, and with it all

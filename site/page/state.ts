@@ -1,6 +1,6 @@
 import type { TemplateResult } from "lit-html";
 import { decodeSegment, type Lang, parseSmallkey } from "../../registry/smallkey.ts";
-import { type Sort, sorts } from "../search/select.ts";
+import { filters, type Sort, sorts } from "../search/select.ts";
 import { addressOf, lang, settings } from "./page.ts";
 
 /** At first, added by each *Show more*, and at most. */
@@ -10,8 +10,6 @@ const maxShown = 1_000;
 
 /** In UTF-16 units. */
 export const maxText = 500;
-
-export const filters = ["type", "health", "sender", "host"] as const;
 
 const startState = {
 	page: "layers" as "layers" | "draft",

@@ -1,5 +1,5 @@
 import { type Lang, langs } from "../../registry/smallkey.ts";
-import type { Bounds, Entry } from "../data/entries.ts";
+import type { Entry } from "../data/entries.ts";
 import { fold, sortKey } from "./words.ts";
 
 /** `ok`, `unchecked`, or the state of a sick layer. */
@@ -53,29 +53,15 @@ export function hostsOf(entry: Pick<Entry, "address">): string[] {
 	return [...new Set(hosts.flatMap((host) => (host ? [host.toLowerCase()] : [])))];
 }
 
-/** Bounds whose west is greater than their east cross the date line. */
-export function intersects(a: Bounds, b: Bounds): boolean {
-	if (a[1] > b[3] || b[1] > a[3]) return false;
-	return spansOf(a).some(([west, east]) => spansOf(b).some(([left, right]) => west <= right && left <= east));
-}
-
-function spansOf([west, , east]: Bounds): (readonly [west: number, east: number])[] {
-	if (west <= east) return [[west, east]];
-	return [
-		[west, 180],
-		[-180, east],
-	];
-}
-
-const facetNames = ["type", "host", "sender", "health"] as const;
-type FacetName = (typeof facetNames)[number];
+export const filters = ["type", "health", "sender", "host"] as const;
+export type Filter = (typeof filters)[number];
 
 /** `best` is by title without a text; `changed` is newest first. */
 export const sorts = ["best", "title", "changed"] as const;
 export type Sort = (typeof sorts)[number];
 
 /** An empty text does not filter. */
-export interface Choice extends Record<FacetName, string> {
+export interface Choice extends Record<Filter, string> {
 	sort: Sort;
 }
 
@@ -84,14 +70,15 @@ type FacetValue = readonly [value: string, count: number];
 export interface SelectionResult {
 	hits: readonly Entry[];
 	/** Most layers first, counted with all other filters on. */
-	facets: Record<FacetName, FacetValue[]>;
+	facets: Record<Filter, FacetValue[]>;
 }
 
 interface Row {
 	entry: Entry;
 	title: string;
 	date: string;
-	values: readonly (readonly string[])[];
+	/** Those of `health` have `sick` for any sickness. */
+	values: Readonly<Record<Filter, readonly string[]>>;
 }
 
 export class Selection {
@@ -113,40 +100,34 @@ export class Selection {
 				entry,
 				title: sortKey(titleOf(entry, this.lang)),
 				date: entry.changed?.date ?? "",
-				values: [
-					[entry.type],
-					hostsOf(entry),
-					sender === "" ? [] : [sender],
-					entry.health ? [entry.health.state, "sick"] : [stateOf(entry)],
-				],
+				values: {
+					type: [entry.type],
+					health: entry.health ? [entry.health.state, "sick"] : [stateOf(entry)],
+					sender: sender === "" ? [] : [sender],
+					host: hostsOf(entry),
+				},
 			});
 		}
 	}
 
 	/** @param ids results of a text search, best first; null without a text */
 	select(ids: readonly number[] | null, choice: Choice): SelectionResult {
-		const values = facetNames.map((name) => choice[name]);
+		const active = filters.filter((name) => choice[name] !== "");
 		const hits: Entry[] = [];
-		const counts = facetNames.map(() => new Map<string, number>());
-		const count = ({ values }: Row, facet: number) => {
-			for (const value of values[facet] ?? [])
-				counts[facet]?.set(value, (counts[facet]?.get(value) ?? 0) + 1);
-		};
+		const counts = { type: new Map(), health: new Map(), sender: new Map(), host: new Map() };
 		for (const row of this.#inOrder(ids, choice.sort)) {
-			// The counts of a filter ignore the filter itself: a row that fails only one filter counts for
-			// that one.
-			const failed = values.flatMap((value, facet) =>
-				value === "" || row.values[facet]?.includes(value) ? [] : [facet],
-			);
+			const failed = active.filter((name) => !row.values[name].includes(choice[name]));
 			if (failed.length > 1) continue;
 			if (failed.length === 0) hits.push(row.entry);
-			for (const facet of failed.length === 0 ? facetNames.keys() : failed) count(row, facet);
+			// The counts of a filter ignore the filter itself.
+			for (const name of failed.length === 0 ? filters : failed)
+				for (const value of row.values[name]) counts[name].set(value, (counts[name].get(value) ?? 0) + 1);
 		}
-		const sorted = facetNames.map((name, facet) => {
-			const values: FacetValue[] = [...(counts[facet] ?? [])];
-			return [name, values.sort((a, b) => b[1] - a[1] || compare(a[0], b[0]))] as const;
-		});
-		return { hits, facets: Object.fromEntries(sorted) as Record<FacetName, FacetValue[]> };
+		const sort = (facet: Map<string, number>): FacetValue[] =>
+			[...facet].sort((a, b) => b[1] - a[1] || compare(a[0], b[0]));
+		const { type, health, sender, host } = counts;
+		const facets = { type: sort(type), health: sort(health), sender: sort(sender), host: sort(host) };
+		return { hits, facets };
 	}
 
 	#inOrder(ids: readonly number[] | null, sort: Sort): readonly Row[] {

@@ -1,7 +1,7 @@
 import type { CauseCode } from "../../registry/health.ts";
 import { unionOf } from "./boxes.ts";
 import { Capabilities, CapabilitiesLayer, listedNames, type OgcService, ownBox } from "./capabilities.ts";
-import { BrokenParts, type Parts, textsOf, unzipped } from "./decode.ts";
+import { BrokenParts, type Parts, textsOf, unzipped } from "./document-text.ts";
 import { addInnerScales, readMember, withFormats } from "./layer-members.ts";
 import type { Bounds } from "./projections.ts";
 import { createXmlReader, TreeBuilder, UnreadableXml, type XmlElement } from "./xml.ts";

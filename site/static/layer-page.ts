@@ -4,7 +4,8 @@ import { embedArticle, type LayerContext, layerArticle } from "../page/layer-con
 import { titleOf } from "../search/select.ts";
 import { textsIn } from "../text/static.ts";
 import { documentHtml, frameHtml, headOf, scriptHead } from "./frame.ts";
-import { type Html, html, type PageSettings, root } from "./html.ts";
+import { type Html, html } from "./html.ts";
+import { type PageSettings, root } from "./page-settings.ts";
 
 /** Without a script the page has everything but the map. Pure. */
 export function layerHtml(lang: Lang, entry: Entry, settings: PageSettings): string {

@@ -6,8 +6,9 @@ import { hostsOf, senderOf, slugOf, titleOf } from "../search/select.ts";
 import { textsIn } from "../text/static.ts";
 import { feedPath, publisherAddress } from "./addresses.ts";
 import { frameHtml } from "./frame.ts";
-import { Html, html, type Part, root } from "./html.ts";
+import { Html, html, type Part } from "./html.ts";
 import { contextOf, layerHref } from "./layer-page.ts";
+import { root } from "./page-settings.ts";
 import { byTitle, type ListData, listHtml } from "./plain-list.ts";
 
 /** @param path below the folder of its language */

@@ -141,24 +141,9 @@ export const pageTexts = textsByLang({
 	"zoom-to-drawn": ["Zoom to where it is drawn", "Aller à l’échelle où elle est dessinée"],
 	legend: ["Legend", "Légende"],
 	others: ["Others", "Autres"],
-	"service-slow": ["{0} did not answer within 10 seconds.", "{0} n’a pas répondu en 10 secondes."],
-	"service-unreachable": [
-		"{0} could not be reached from this page: it is down, or does not allow pages of other sites to read its answers.",
-		"{0} n’a pas pu être joint depuis cette page : il est en panne, ou ne permet pas aux pages d’autres sites de lire ses réponses.",
-	],
-	"service-not-secure": [
-		"{0} is registered with an http address. An https page cannot send requests to it, so whether the service works is not known.",
-		"{0} est inscrit avec une adresse http. Une page reçue par https ne peut pas l’interroger : cela ne dit pas si le service fonctionne.",
-	],
-	"service-status": ["{0} answered with status {1}.", "{0} a répondu avec le statut {1}."],
-	"service-exception": ["{0} says: {1}", "{0} répond : {1}"],
-	"service-no-map": [
-		"{0} sent an answer that is not a map.",
-		"{0} a donné une réponse qui n’est pas une carte.",
-	],
-	"service-protocol": [
-		"{0} is not an address that a page can request.",
-		"{0} n’est pas une adresse que l’on peut interroger.",
+	"down-or-not-readable": [
+		"it is down, or does not allow pages of other sites to read its answers",
+		"il est en panne, ou ne permet pas aux pages d’autres sites de lire ses réponses",
 	],
 });
 

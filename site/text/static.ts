@@ -1,7 +1,7 @@
 import { causes } from "../../registry/health.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { textsByLang } from "../../registry/texts/filled.ts";
-import type { SiteSettings } from "../static/html.ts";
+import type { SiteSettings } from "../static/page-settings.ts";
 import { pageTexts } from "./page-texts.ts";
 import { translator } from "./translate.ts";
 

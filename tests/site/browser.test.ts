@@ -103,7 +103,7 @@ test("a map draws the service where it belongs, and names what it refuses", asyn
 	assert.equal([searchParams.get("CRS"), searchParams.get("LAYERS")], ["EPSG:3978", "schools"]);
 	await page.goto(world.url("en/layer/sick"));
 	await isDrawn(page, "failed");
-	const said = `${new URL(maps.origin).host} says: Layer <b>gone</b> is not here`;
+	const said = `${new URL(maps.origin).host} answers with an exception: Layer <b>gone</b> is not here`;
 	assert.is(await page.locator(".mapstatus").innerText(), said);
 });
 

@@ -5,7 +5,8 @@ import glob from "fast-glob";
 import { Marked, Renderer, type Tokens } from "marked";
 import { type Lang, otherLang } from "../../../registry/smallkey.ts";
 import { frameHtml } from "../../static/frame.ts";
-import { escapeHtml, Html, html, type PageSettings } from "../../static/html.ts";
+import { escapeHtml, Html, html } from "../../static/html.ts";
+import type { PageSettings } from "../../static/page-settings.ts";
 import { textsIn } from "../../text/static.ts";
 
 /** The page on security has another name in the root of the repository. */

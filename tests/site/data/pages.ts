@@ -1,5 +1,5 @@
 import { targetNames } from "../../../registry/targets/table.ts";
-import { type PageSettings, pagesVersion, type SiteSettings } from "../../../site/static/html.ts";
+import { type PageSettings, pagesVersion, type SiteSettings } from "../../../site/static/page-settings.ts";
 
 /** A site of which nothing was said. */
 export const plainSettings: SiteSettings = {

@@ -88,7 +88,7 @@ test("the layers of a service are offered, by name and by number", async ({ page
 	await page.getByText("No service in the other language").waitFor();
 	assert.is(await page.getByLabel("Layer in the service (English)").inputValue(), "roads");
 	await read("/broken");
-	await page.getByText("answered with status 503").waitFor();
+	await page.getByText("answers with status 503").waitFor();
 	await read("/x/MapServer");
 	await choice.selectOption({ label: "Wells 7 (7)" });
 	assert.is(

@@ -124,10 +124,10 @@ test("a service that does not know the map's reference is asked in another, and 
 
 test("a service that fails is named with what it said, and is not drawn", async (context) => {
 	const failures: [string, RegExp][] = [
-		["status", /^127\.0\.0\.1:\d+ answered with status 503\.$/],
-		["page", /^127\.0\.0\.1:\d+ sent an answer that is not a map\.$/],
-		["error", /^127\.0\.0\.1:\d+ says: Invalid <b>query<\/b>$/],
-		["nowhere", /^nowhere\.example\.ca could not be reached from this page/],
+		["status", /^127\.0\.0\.1:\d+ answers with status 503$/],
+		["page", /^127\.0\.0\.1:\d+ answers with something that is no map$/],
+		["error", /^127\.0\.0\.1:\d+ answers with an exception: Invalid <b>query<\/b>$/],
+		["nowhere", /^nowhere\.example\.ca cannot be reached: it is down/],
 	];
 	for (const [smallkey, expected] of failures) {
 		const { status } = await openLayer(context, smallkey, "failed");
