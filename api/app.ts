@@ -122,13 +122,11 @@ function routeWrite(method: string, target: string, path: string, basePath: stri
 	return refused(refuseWrite({ status: 405, errors: [error] }, { Allow: methods.join(", ") }));
 }
 
-/** What an engine gives to the handlers. */
 export interface Engine {
 	context: Pick<Context, "readiness" | "commit" | "status">;
 	file: ReadFragment;
 	ifNoneMatch: string | null;
 	write: (action: WriteAction) => Promise<Reply>;
-	/** For the limit of look-ups. */
 	client: () => Client;
 	question: () => Pick<Question, "acceptEncoding" | "address">;
 	/** Why nothing is served, in one line; null if it is. */
@@ -170,23 +168,22 @@ function answerHealth(problem: string | null, ok: string): Reply {
 }
 
 export function answerFailure(error: unknown, kind: Route["kind"], log: Context["log"]): Reply {
-	const isStatus = kind === "status";
+	const headers = kind === "status" ? anySite : {};
 	if (error instanceof StoreBusy) {
 		const { code, retryAfter, message } = error;
-		const refusal = { status: 503, errors: [problemAt("", code)], retryAfter };
-		const reply = isStatus ? refuse(refusal, anySite) : refuseWrite({ ...refusal, reason: code });
+		const reply = refuseWrite(
+			{ status: 503, errors: [problemAt("", code)], reason: code, retryAfter },
+			headers,
+		);
 		return { ...reply, cause: message };
 	}
 	log.error(error);
 	if (kind === "write") return refuseWrite({ status: 500, errors: [problemAt("", "failed")] });
-	return isStatus ? refuse({ status: 500, errors: [problemAt("", "read-only")] }, anySite) : refuseRead(500);
+	if (kind !== "status") return refuseRead(500);
+	return refuse({ status: 500, errors: [problemAt("", "read-only")] }, headers);
 }
 
-/**
- * GET <base>/status/<smallkey>
- * @param segment still encoded @param read null if the layers are not on this machine @param client for the
- * limit of look-ups
- */
+/** GET <base>/status/<smallkey> @param segment encoded @param read null if the layers are not on this machine */
 export async function answerStatus(
 	segment: string,
 	read: ReadStatus | null,

@@ -59,12 +59,8 @@ export class Variables {
 		choices: readonly T[],
 		rule = `one of ${choices.join(" ")}`,
 	): T {
-		return this.#read(
-			name,
-			fallback,
-			(text) => choices.find((choice) => String(choice) === text) ?? null,
-			rule,
-		);
+		const find = (text: string) => choices.find((choice) => String(choice) === text) ?? null;
+		return this.#read(name, fallback, find, rule);
 	}
 
 	/** `parse` returns an error as a text. */
@@ -121,20 +117,13 @@ export function readGitHub(variables: Variables) {
 	const token = variables.text("GITHUB_TOKEN", "");
 	const appId = variables.text("GITHUB_APP_ID", "");
 	const privateKey = variables.text("GITHUB_APP_PRIVATE_KEY", "");
-	if (token === "" && (appId === "" || privateKey === "")) {
-		variables.problems.push(
-			"GITHUB_REPOSITORY: needs GITHUB_TOKEN, or GITHUB_APP_ID and GITHUB_APP_PRIVATE_KEY",
-		);
-	}
+	const needs = "GITHUB_REPOSITORY: needs GITHUB_TOKEN, or GITHUB_APP_ID and GITHUB_APP_PRIVATE_KEY";
+	if (token === "" && (appId === "" || privateKey === "")) variables.problems.push(needs);
+	const rule = "an http or https address";
 	return {
 		repository,
 		branch: variables.text("GITHUB_BRANCH", "main"),
-		apiUrl: variables.matching(
-			"GITHUB_API_URL",
-			"https://api.github.com",
-			/^https?:\/\/[^\s]+$/,
-			"an http or https address",
-		),
+		apiUrl: variables.matching("GITHUB_API_URL", "https://api.github.com", /^https?:\/\/\S+$/, rule),
 		auth: token === "" ? { appId, privateKey } : { token },
 	};
 }

@@ -73,10 +73,7 @@ export class TokenBuckets implements WriteLimiter {
  */
 export type Client = readonly string[];
 
-/**
- * Of the parts of a room that an address, and a site, may hold while no other client holds anything: an
- * eighth, and a quarter.
- */
+/** While no other client holds anything, an address may hold an eighth of a room, and a site a quarter. */
 const shareDivisors = [8, 4];
 
 /**

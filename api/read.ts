@@ -12,8 +12,6 @@ const maxDocsBytes = 32_000_000;
 /** Larger answers are sent in pieces, and never joined. */
 export const maxJoinedBytes = 1_000_000;
 
-const leaveOut = () => null;
-
 const scriptType = "application/javascript; charset=utf-8";
 
 const encoder = new TextEncoder();
@@ -98,7 +96,7 @@ function listOf(request: ReadRequest, fragments: Fragments) {
 	const { envelope, absent, isUnlisted, queryDoor } = targetOf(target);
 	const rules =
 		isQuery && queryDoor
-			? { envelope: queryDoor.envelope(lang), absent: leaveOut }
+			? { envelope: queryDoor.envelope(lang), absent: () => null }
 			: { envelope, absent, isUnlisted };
 	const { open, close } = rules.envelope ?? { open: "", close: "" };
 	const json: Uint8Array[] = [encoder.encode(`${open}[`)];

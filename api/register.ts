@@ -45,10 +45,8 @@ function refusalOf(problems: readonly Problem[]): Refusal {
 	return { status: statusOf[first.code] ?? 400, errors: problems };
 }
 
-type Parse = (
-	smallkey: string,
-	body: Uint8Array,
-) => Omit<RequestedChange, "smallkey" | "kind"> | readonly Problem[];
+type ParsedChange = Omit<RequestedChange, "smallkey" | "kind">;
+type Parse = (smallkey: string, body: Uint8Array) => ParsedChange | readonly Problem[];
 
 const parseRegister: Parse = (smallkey, body) => {
 	const { registration, problems } = judgeBody(smallkey, body);
@@ -75,7 +73,7 @@ const parseRemove: Parse = (smallkey, body) => {
 	};
 };
 
-/** None if the registration is stored already. `text` compares only the canonical text, and reads no file. */
+/** None if the registration is stored already. `text` compares the canonical texts only, and reads no file. */
 export async function putEdits(
 	now: Reader,
 	smallkey: string,

@@ -30,14 +30,15 @@ export type Write = ReturnType<typeof writeHeaders> & {
 
 /** @param header of one that was sent several times, the texts with `, ` between them */
 export function writeHeaders(header: (name: string) => string | null | undefined) {
+	const text = (name: string) => header(name) ?? "";
 	return {
-		sender: header("sender") ?? "",
-		timestamp: header("timestamp") ?? "",
-		signature: header("authorization") ?? "",
-		encoding: header("content-encoding") ?? "",
-		review: header("review") ?? "",
-		ifMatch: header("if-match") ?? "",
-		ifNoneMatch: header("if-none-match") ?? "",
+		sender: text("sender"),
+		timestamp: text("timestamp"),
+		signature: text("authorization"),
+		encoding: text("content-encoding"),
+		review: text("review"),
+		ifMatch: text("if-match"),
+		ifNoneMatch: text("if-none-match"),
 	};
 }
 
@@ -87,7 +88,6 @@ export async function answerWrite(
 	return jsonReply(202, { layers: isFirst ? context.refresh?.({ ...plan, isWanted }) : 0 });
 }
 
-/** @param request SHA-256 of the signature */
 function metaOf({ timestamp, method, review: reviewName }: Write, { id, review }: Sender, request: string) {
 	return {
 		author: id,
@@ -141,13 +141,13 @@ async function makeChange(
 	context: Context,
 ): Promise<Reply> {
 	const { smallkey, subject, kind } = change;
+	const { status, bodyOf } = kind;
 	const { review } = meta;
 	const { decide, etag } = addConditions(smallkey, change.decide, write);
 	const commit = await context.store.change(decide, { ...meta, smallkey, subject });
 	if (isRefusal(commit)) return refuseWrite(commit);
 	const tag = etag();
 	const headers: Record<string, string> = tag === null ? {} : { ETag: tag };
-	const { status, bodyOf } = kind;
 	if (!review && status === 204) return { status, headers: { ...uncachedHeaders }, body: emptyBody };
 	if (!review && bodyOf) return jsonReply(status, bodyOf(smallkey), headers);
 	const receiptStatus = review && status !== 201 ? 202 : status;
@@ -241,10 +241,6 @@ function unauthorized(
 	const [, word = ""] = /^([A-Za-z][A-Za-z0-9-]{0,15})[ =]/.exec(signature) ?? [];
 	if (word !== "") mismatch.push(problemAt("Authorization", "signature-word", word));
 	else if (!signaturePattern.test(signature)) mismatch.push(problemAt("Authorization", "signature-shape"));
-	return {
-		status: 401,
-		errors: mismatch,
-		reason,
-		hint: textOf("hint", `${settings.basePath}/register/<smallkey>`),
-	};
+	const hint = textOf("hint", `${settings.basePath}/register/<smallkey>`);
+	return { status: 401, errors: mismatch, reason, hint };
 }
