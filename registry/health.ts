@@ -1,9 +1,7 @@
 import { type Lang, parseSmallkey } from "./smallkey.ts";
 import { causes } from "./texts/causes.ts";
-import { type Coded, filled } from "./texts/filled.ts";
+import { type Coded, fillText } from "./texts/pairs.ts";
 import { tryJson } from "./values.ts";
-
-export { causes };
 
 export type CauseTexts = (typeof causes)[Lang];
 
@@ -16,7 +14,7 @@ export function causeOf(code: CauseCode, ...values: Cause["values"]): Cause {
 }
 
 export function causeText(lang: Lang, cause: Cause): string {
-	return filled(causes[lang], cause);
+	return fillText(causes[lang], cause);
 }
 
 /**
@@ -61,7 +59,7 @@ export function causeIn(
 	texts: CauseTexts,
 	{ cause = "", code, values = [] }: Partial<Sickness>,
 ): { text: string; lang: Lang } {
-	return code ? { text: filled(texts, { code, values }), lang } : { text: cause, lang: "en" };
+	return code ? { text: fillText(texts, { code, values }), lang } : { text: cause, lang: "en" };
 }
 
 /** Texts, each at most 160 characters long. */

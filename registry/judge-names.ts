@@ -1,4 +1,5 @@
 import type { Registration } from "./registration.ts";
+import type { Rules } from "./schema-problems.ts";
 import {
 	descriptionPath,
 	fileName,
@@ -8,7 +9,7 @@ import {
 	layerPath,
 	parseLayerPath,
 } from "./smallkey.ts";
-import { type Problem, problemAt, type Rules } from "./texts.ts";
+import { type Problem, problemAt } from "./texts.ts";
 import { groupBy } from "./values.ts";
 
 /** `folder`: `23`, of `layers/23/`. */

@@ -3,6 +3,7 @@ import { parseJson } from "./json.ts";
 import { judgeNames, type NamesBefore } from "./judge-names.ts";
 import { parseOwners } from "./owners.ts";
 import { maxBytesOf, parseRegistration, type Registration } from "./registration.ts";
+import type { Rules } from "./schema-problems.ts";
 import { mayChange } from "./sender.ts";
 import {
 	isOverallFile,
@@ -14,7 +15,7 @@ import {
 	parseSmallkey,
 	pathOf,
 } from "./smallkey.ts";
-import { type Problem, problemAt, type Rules, textIn } from "./texts.ts";
+import { type Problem, problemAt, textIn } from "./texts.ts";
 import { visible } from "./untrusted-text.ts";
 
 export interface LayerFile {

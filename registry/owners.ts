@@ -1,11 +1,12 @@
 import type { FromSchema } from "json-schema-to-ts";
 import { parseJson } from "./json.ts";
 import { maxBytesOf } from "./registration.ts";
+import { schemaProblems } from "./schema-problems.ts";
 import type { owners as schema } from "./schemas/definitions.ts";
 import { validateOwners } from "./schemas/validate-documents.ts";
 import { matchesGlob } from "./sender.ts";
 import { ownersPath, parseLayerPath } from "./smallkey.ts";
-import { listProblems, type Problem, pointerOf, problemAt, schemaProblems } from "./texts.ts";
+import { listProblems, type Problem, pointerOf, problemAt } from "./texts.ts";
 
 interface OwnerRule {
 	glob: string;
@@ -27,12 +28,11 @@ export function parseOwners(bytes?: Uint8Array | null): { owners: Owners | null;
 	if (!bytes) return { owners: null, problems: [] };
 	const maxBytes = maxBytesOf(ownersPath);
 	if (bytes.length > maxBytes) return { owners: null, problems: [problemAt("document", "size", maxBytes)] };
-	const parsed = parseJson(bytes);
-	const invalid =
-		parsed.problems.length === 0 ? listProblems(schemaProblems(validateOwners, parsed.value)) : [];
-	const problems = [...parsed.problems, ...invalid];
+	const { value, problems } = parseJson(bytes);
+	if (problems.length === 0 && !validateOwners(value))
+		problems.push(...listProblems(schemaProblems(validateOwners)));
 	if (problems.length > 0) return { owners: null, problems };
-	const { operators, layers, senders = {} } = parsed.value as FromSchema<typeof schema>;
+	const { operators, layers, senders = {} } = value as FromSchema<typeof schema>;
 	const rules = Object.entries(layers).map(([glob, owners]) => ({ glob: glob.replace(/\*+/g, "*"), owners }));
 	const owners = { operators, rules: rules.sort(byGenerality), senders: new Map(Object.entries(senders)) };
 	return { owners, problems: listProblems(withoutId({ operators, layers, senders }, [])) };

@@ -10,20 +10,11 @@ import {
 	withoutRequest,
 } from "./addresses.ts";
 import { parseJson } from "./json.ts";
+import { type Rules, schemaProblems } from "./schema-problems.ts";
 import { registration1, registration2 } from "./schemas/registration.ts";
 import { validateRegistration1, validateRegistration2 } from "./schemas/validate-documents.ts";
 import { isOverallFile, type Lang, langs, otherLang } from "./smallkey.ts";
-import {
-	listProblems,
-	type Problem,
-	pointerOf,
-	problemAt,
-	type Rules,
-	schemaProblems,
-	shownValue,
-	type Text,
-	textOf,
-} from "./texts.ts";
+import { listProblems, type Problem, pointerOf, problemAt, shownValue, type Text, textOf } from "./texts.ts";
 
 export interface Registration1 extends FromSchema<typeof registration1> {}
 
@@ -127,7 +118,8 @@ export function parseRegistration(
 	if (problems.length > 0) return refused(...problems);
 	const { version } = (value ?? {}) as { version?: unknown };
 	const validate = version === "2.0" ? validateRegistration2 : validateRegistration1;
-	const broken = listProblems([...schemaProblems(validate, value, rules), ...addressProblems(value, rules)]);
+	const invalid = validate(value) ? [] : schemaProblems(validate, rules);
+	const broken = listProblems([...invalid, ...addressProblems(value, rules)]);
 	if (broken.length > 0) return refused(...broken);
 	const registration = value as Registration;
 	// The stored form has a line for each member and entry, and may become too large to be read again.

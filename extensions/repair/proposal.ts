@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { canonicalText } from "../../registry/registration.ts";
 import { descriptionPath, type Lang, langs, layerPath } from "../../registry/smallkey.ts";
-import { textsByLang } from "../../registry/texts/filled.ts";
+import { textsByLang } from "../../registry/texts/pairs.ts";
 import { code, plain, shortened } from "../../registry/untrusted-text.ts";
 import { groupBy } from "../../registry/values.ts";
 import { repairBranch } from "../../store/branches.ts";

@@ -1,6 +1,6 @@
 import { type Drawing, type Field, isNumberType, type Renderer } from "../description.ts";
 import { defaultMapWkid, genericImage, layerExtent, wmsImage } from "../generic.ts";
-import { fragmentTexts } from "../texts/filled.ts";
+import { fragmentTexts } from "../texts/pairs.ts";
 import { escapeMarkup } from "../untrusted-text.ts";
 import { type LayerFacts, plainInfoType, type Render, type Target } from "./facts.ts";
 

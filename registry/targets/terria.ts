@@ -1,5 +1,5 @@
 import type { ServiceType } from "../registration.ts";
-import { fragmentTexts } from "../texts/filled.ts";
+import { fragmentTexts } from "../texts/pairs.ts";
 import { type LayerFacts, layerAddress, type Render, type Target } from "./facts.ts";
 
 /**

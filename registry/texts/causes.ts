@@ -1,4 +1,4 @@
-import { textsByLang } from "./filled.ts";
+import { textsByLang } from "./pairs.ts";
 
 /**
  * The rest of a sentence about a layer's service. `layers/health.json` has codes and values, so that each

@@ -1,5 +1,5 @@
 import { smallkeyRule } from "../smallkey.ts";
-import { must, mustBe, type TextPair } from "./filled.ts";
+import { must, mustBe, type TextPair } from "./pairs.ts";
 
 const notEmpty = ["must not be empty", "ne doit pas être vide"] as const;
 

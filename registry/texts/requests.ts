@@ -1,4 +1,4 @@
-import { mustBe, type TextPair } from "./filled.ts";
+import { mustBe, type TextPair } from "./pairs.ts";
 
 export const requestTexts = {
 	// Requests.

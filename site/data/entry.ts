@@ -1,6 +1,6 @@
 import type { FromSchema } from "json-schema-to-ts";
 import { currentDescription, plainKeywords } from "../../registry/description.ts";
-import { type CauseCode, causes, type Health, sickStates } from "../../registry/health.ts";
+import { type CauseCode, type Health, sickStates } from "../../registry/health.ts";
 import type { CheckedLayer } from "../../registry/judge.ts";
 import { isVersion2, kindOf } from "../../registry/registration.ts";
 import { described, document, exactly, list, nullable, string } from "../../registry/schemas/definitions.ts";
@@ -9,6 +9,7 @@ import type { PublicName } from "../../registry/sender.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { type FragmentSettings, layerFacts } from "../../registry/targets/facts.ts";
 import { renderAt, targetNames } from "../../registry/targets/table.ts";
+import { causes } from "../../registry/texts/causes.ts";
 import { plainText, shortened } from "../../registry/untrusted-text.ts";
 import { areaOf, type Bounds, boundsOf } from "../service/projections.ts";
 

@@ -1,5 +1,5 @@
 import type { Lang } from "../../registry/smallkey.ts";
-import { filled, fragmentTexts } from "../../registry/texts/filled.ts";
+import { fillText, fragmentTexts } from "../../registry/texts/pairs.ts";
 import { escapeHtml } from "../static/html.ts";
 import { type Entry, layerAddress } from "./entries.ts";
 
@@ -17,7 +17,7 @@ export function snippetsOf(
 	const key = encodeURIComponent(smallkey);
 	const name = title[lang] || smallkey;
 	const ramp = (target: string) => `RAMP.configServiceURL = ${literal(`${root}${target}/`)};
-// ${filled(fragmentTexts[lang], { code: "ramp-keys", values: [] })} ?keys=${key}`;
+// ${fillText(fragmentTexts[lang], { code: "ramp-keys", values: [] })} ?keys=${key}`;
 	const fgpv = `<div class="fgpv" is="rv-map" rv-langs='["${lang}-CA"]'
   rv-service-endpoint="${escapeHtml(root)}" rv-keys='["${smallkey}"]'></div>`;
 	const geoView = {

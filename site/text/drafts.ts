@@ -1,4 +1,4 @@
-import { textsByLang } from "../../registry/texts/filled.ts";
+import { textsByLang } from "../../registry/texts/pairs.ts";
 
 /** Texts of the draft page: English, French. */
 export const draftTexts = textsByLang({

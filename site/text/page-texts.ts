@@ -1,5 +1,5 @@
 import type { CauseTexts } from "../../registry/health.ts";
-import { textsByLang } from "../../registry/texts/filled.ts";
+import { textsByLang } from "../../registry/texts/pairs.ts";
 import type { translator } from "./translate.ts";
 
 /** Texts of pages that the browser renders: English, French. The bundler gives each language a file of its own. */

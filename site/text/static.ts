@@ -1,6 +1,6 @@
-import { causes } from "../../registry/health.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
-import { textsByLang } from "../../registry/texts/filled.ts";
+import { causes } from "../../registry/texts/causes.ts";
+import { textsByLang } from "../../registry/texts/pairs.ts";
 import type { SiteSettings } from "../static/page-settings.ts";
 import { pageTexts } from "./page-texts.ts";
 import { translator } from "./translate.ts";

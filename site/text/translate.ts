@@ -1,15 +1,15 @@
 import type { Lang } from "../../registry/smallkey.ts";
-import { type Countable, codeFor, filled } from "../../registry/texts/filled.ts";
+import { type Countable, codeFor, fillText } from "../../registry/texts/pairs.ts";
 
 type Value = string | number;
 
-/** @param texts code → text, as `filled` takes them */
+/** @param texts code → text, as `fillText` takes them */
 export function translator<Code extends string>(lang: Lang, texts: Readonly<Record<Code, string>>) {
 	const locale = `${lang}-CA`;
 	const shown = (value: Value) =>
 		typeof value === "number" ? value.toLocaleString(locale, { maximumFractionDigits: 4 }) : value;
 	/** Numbers get separators between the thousands. */
-	const t = (code: Code, ...values: readonly Value[]) => filled(texts, { code, values }, shown);
+	const t = (code: Code, ...values: readonly Value[]) => fillText(texts, { code, values }, shown);
 	/** `{0}` is the number. In French, zero is singular. */
 	const plural = (number: number, code: Countable<Code>, ...values: readonly Value[]) =>
 		t(codeFor<Code>(lang, number, code), number, ...values);

@@ -1,6 +1,6 @@
 import { repairTexts } from "../../extensions/repair/proposal.ts";
-import { causes } from "../../registry/health.ts";
-import { fragmentTexts } from "../../registry/texts/filled.ts";
+import { causes } from "../../registry/texts/causes.ts";
+import { fragmentTexts } from "../../registry/texts/pairs.ts";
 import { texts } from "../../registry/texts.ts";
 import { draftTexts } from "../../site/text/drafts.ts";
 import { pageTexts } from "../../site/text/page-texts.ts";

@@ -8,7 +8,8 @@ import {
 	weekOf,
 } from "../../extensions/harvest/health.ts";
 import { isBlockedOn } from "../../registry/addresses.ts";
-import { causeIn, causeOf, causes, type Health, parseHealth, type SickState } from "../../registry/health.ts";
+import { causeIn, causeOf, type Health, parseHealth, type SickState } from "../../registry/health.ts";
+import { causes } from "../../registry/texts/causes.ts";
 import { test } from "../helpers/suite.ts";
 
 test("weeks are those of ISO 8601, in UTC", () => {

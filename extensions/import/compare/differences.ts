@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { fragmentTexts } from "../../../registry/texts/filled.ts";
+import { fragmentTexts } from "../../../registry/texts/pairs.ts";
 import { escapeMarkup, shortened } from "../../../registry/untrusted-text.ts";
 import { listOf, objectOf } from "../../../site/service/decode.ts";
 import type { Json } from "../dump.ts";

@@ -14,14 +14,14 @@ export interface Coded<Code extends string> {
 }
 
 /** In French, a no-break space precedes a colon (Canadian usage). */
-export function filled<Code extends string>(
+export function fillText<Code extends string>(
 	texts: Readonly<Record<Code, string>>,
 	{ code, values }: Coded<Code>,
 	shown: (value: string | number) => string = String,
 ): string {
 	return texts[code].replaceAll(" :", "\u00a0:").replace(/\{(\d)\}/g, (_, at) => {
 		const value = values[at] ?? "";
-		return typeof value === "object" ? filled(texts, value, shown) : shown(value);
+		return typeof value === "object" ? fillText(texts, value, shown) : shown(value);
 	});
 }
 
