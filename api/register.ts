@@ -1,4 +1,4 @@
-import { parseJson } from "../registry/json.ts";
+import { isObject, parseJson } from "../registry/json.ts";
 import { type ChangeOrigin, judgeChange, smallkeyProblem } from "../registry/judge.ts";
 import {
 	canonicalText,
@@ -16,7 +16,6 @@ import {
 	parseSmallkey,
 } from "../registry/smallkey.ts";
 import { type Problem, problemAt, shownValue, type TextCode, textOf } from "../registry/texts.ts";
-import { isObject } from "../registry/values.ts";
 import { blobId, matchesEtag } from "../store/hashes.ts";
 import { type Decide, type Edit, isRefusal, type Layer, type Reader, type Refusal } from "../store/store.ts";
 import type { WriteAction } from "./app.ts";

@@ -1,8 +1,7 @@
-import { parseJson } from "../registry/json.ts";
+import { isObject, parseJson } from "../registry/json.ts";
 import { isSenderId, type PublicName, parseTimestamp } from "../registry/sender.ts";
 import { langs } from "../registry/smallkey.ts";
 import { textsOf } from "../registry/texts.ts";
-import { isObject } from "../registry/values.ts";
 
 export interface Sender {
 	id: string;

@@ -1,13 +1,12 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { type CheckedLayer, type FileProblem, judgeChange, problemLine } from "../registry/judge.ts";
-import { namesOf } from "../registry/judge-names.ts";
+import { tryJson } from "../registry/json.ts";
+import { type CheckedLayer, type FileProblem, judgeChange, namesOf, problemLine } from "../registry/judge.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
-import { tryJson } from "../registry/values.ts";
 import { ifThereSync } from "../store/files/files.ts";
 import { diffTree, type PathChange } from "../store/git/commands/tree.ts";
 import { readServed } from "./changed-layers.ts";
 import { type CommitAt, type LayersAt, locate, type Source, versionOf } from "./collect.ts";
-import { openFolder, servedManifestPath } from "./fragment-folder.ts";
+import { openFolder, servedManifestPath } from "./place-file.ts";
 import { fragmentSettings, rendererStamp, renderFragments } from "./rendered.ts";
 
 export type Built = Awaited<ReturnType<typeof build>>;

@@ -1,13 +1,13 @@
+import { groupBy } from "../registry/json.ts";
 import {
 	type CheckedLayer,
 	type EditedFile,
 	type FileProblem,
 	judgeChange,
 	type LayerFile,
+	namesOf,
 } from "../registry/judge.ts";
-import { namesOf } from "../registry/judge-names.ts";
 import { descriptionPath, folderOf, layerPath, parseLayerPath } from "../registry/smallkey.ts";
-import { groupBy } from "../registry/values.ts";
 import { runGit } from "../store/git/commands/run.ts";
 import { listTree, type PathChange, readEntries } from "../store/git/commands/tree.ts";
 import type { CommitReader } from "../store/git/commit-reader.ts";

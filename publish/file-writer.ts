@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { parseSmallkey } from "../registry/smallkey.ts";
 import { counted } from "../registry/untrusted-text.ts";
 import type { Log } from "../store/store.ts";
-import type { openFolder } from "./fragment-folder.ts";
+import type { openFolder } from "./place-file.ts";
 import type { RenderedLayer } from "./rendered.ts";
 
 const sliceMs = 4;

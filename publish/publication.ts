@@ -2,10 +2,10 @@ import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { middleRank } from "../registry/description.ts";
+import { tryJson } from "../registry/json.ts";
 import { type CheckedLayer, type FileProblem, problemLine } from "../registry/judge.ts";
 import type { Fragment, FragmentSettings } from "../registry/targets/facts.ts";
 import { type Problem, problemAt } from "../registry/texts.ts";
-import { tryJson } from "../registry/values.ts";
 import { readTextIfThere, replaceFile } from "../store/files/files.ts";
 import type { Branch, CommitRange } from "../store/git/branch.ts";
 import { GitFailure } from "../store/git/commands/run.ts";
@@ -13,7 +13,7 @@ import { etagOf } from "../store/hashes.ts";
 import type { Log } from "../store/store.ts";
 import { namesIn, readValid, storeLayers } from "./changed-layers.ts";
 import { FileWriter, type Rendered } from "./file-writer.ts";
-import { openFolder, servedManifestPath } from "./fragment-folder.ts";
+import { openFolder, servedManifestPath } from "./place-file.ts";
 import { createFragmentCache, fragmentSettings, rendererStamp, renderFragments } from "./rendered.ts";
 
 /** The files of a larger push are written in the background. */

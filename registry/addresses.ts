@@ -1,7 +1,6 @@
-import type { Rules } from "./schema-problems.ts";
 import { address as addressSchema } from "./schemas/definitions.ts";
 import { decodeSegment, langs } from "./smallkey.ts";
-import { type Problem, pointerOf, shownValue, type Text, textOf } from "./texts.ts";
+import { type Problem, pointerOf, type Rules, shownValue, type Text, textOf } from "./texts.ts";
 
 const places = langs.flatMap((lang) => [
 	[lang, "service_url"],

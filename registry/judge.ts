@@ -1,12 +1,14 @@
 import { type Description, parseDescription } from "./description.ts";
-import { parseJson } from "./json.ts";
-import { judgeNames, type NamesBefore } from "./judge-names.ts";
+import { groupBy, parseJson } from "./json.ts";
 import { parseOwners } from "./owners.ts";
 import { maxBytesOf, parseRegistration, type Registration } from "./registration.ts";
-import type { Rules } from "./schema-problems.ts";
 import { mayChange } from "./sender.ts";
 import {
+	descriptionPath,
+	fileName,
+	folderOf,
 	isOverallFile,
+	judgeKey,
 	type LayerName,
 	layerPath,
 	ownersPath,
@@ -15,7 +17,7 @@ import {
 	parseSmallkey,
 	pathOf,
 } from "./smallkey.ts";
-import { type Problem, problemAt, textIn } from "./texts.ts";
+import { type Problem, problemAt, type Rules, textIn } from "./texts.ts";
 import { visible } from "./untrusted-text.ts";
 
 export interface LayerFile {
@@ -25,6 +27,14 @@ export interface LayerFile {
 	kind: "file" | "symlink" | "other";
 	/** Of a file over its limit, at least one byte more than the limit. */
 	bytes: Uint8Array;
+}
+
+/** `folder`: `23`, of `layers/23/`. */
+export type NamesBefore = (folder: string) => Iterable<string>;
+
+export function namesOf(files: Iterable<{ path: string }>): NamesBefore {
+	const folders = groupBy(files, ({ path }) => path.split("/")[1] ?? "");
+	return (folder) => (folders.get(folder) ?? []).map(({ path }) => fileName(path));
 }
 
 export interface FileProblem extends Problem {
@@ -136,6 +146,73 @@ function judgePlace(path: string, isRemoved: boolean): Problem | null {
 	if (file === null) return problemAt("", "file-name");
 	if (parseSmallkey(file.name) === null) return smallkeyProblem(file.name);
 	return problemAt("", "folder", pathOf(file.name, file.part));
+}
+
+/**
+ * Judges the names that layers have after a change.
+ * @param before null where unknown: then no smallkey is new
+ * @returns path → problem, also of files that do not change
+ */
+function judgeNames(
+	files: readonly JudgedFile[],
+	before: NamesBefore | null,
+	rules: Rules,
+): Map<string, Problem> {
+	const named = files.flatMap((file) => (file.name ? [{ ...file, ...file.name }] : []));
+	const groups = groupBy(named, ({ smallkey }) => smallkey.toLowerCase());
+	const stored = before && storedPaths(new Set(groups.keys()), before);
+	const problems = [...groups].flatMap(([lower, spellings]) => [
+		...judgeSpellings(spellings, stored && new Set(stored.get(lower)), rules),
+	]);
+	return new Map(problems);
+}
+
+/** By lower-case smallkey. */
+function storedPaths(lowerKeys: ReadonlySet<string>, before: NamesBefore): Map<string, string[]> {
+	const folders = [...new Set(Array.from(lowerKeys, folderOf))];
+	const paths = folders.flatMap((folder) => Array.from(before(folder), (name) => `layers/${folder}/${name}`));
+	const lowerKeyOf = (path: string) => fileName(path).split(".", 1).join().toLowerCase();
+	return groupBy(
+		paths.filter((path) => lowerKeys.has(lowerKeyOf(path))),
+		lowerKeyOf,
+	);
+}
+
+/** @param files of one smallkey, in any case @param stored their paths before the change; null where unknown */
+function judgeSpellings(
+	files: readonly (JudgedFile & LayerName)[],
+	stored: ReadonlySet<string> | null,
+	rules: Rules,
+): Map<string, Problem> {
+	const remaining = new Set(stored);
+	for (const { path, isRemoved } of files) {
+		if (isRemoved) remaining.delete(path);
+		else remaining.add(path);
+	}
+	const served = new Set(remaining);
+	// A stored invalid file is not served, and must not block another spelling.
+	for (const { path, registration } of files)
+		if (rules === "stored" && registration === null) served.delete(path);
+	const spellings = registeredIn(served);
+	const kept = spellings.find((smallkey) => stored?.has(layerPath(smallkey))) ?? spellings[0] ?? "";
+	const [removed] = registeredIn(stored ?? []).filter((smallkey) => !remaining.has(layerPath(smallkey)));
+	const problems = new Map<string, Problem>();
+	for (const { path, smallkey, part } of files) {
+		if (part === "registration" && served.has(path)) {
+			const rule = judgeKey(smallkey, kept, stored?.has(path) === false, removed);
+			if (rule) problems.set(path, problemAt("smallkey", ...rule));
+		}
+		const description = descriptionPath(smallkey);
+		if (stored && remaining.has(description) && !remaining.has(layerPath(smallkey)))
+			problems.set(description, problemAt("", "orphan", layerPath(smallkey)));
+	}
+	return problems;
+}
+
+/** The smallkeys of registrations, sorted. */
+function registeredIn(paths: Iterable<string>): string[] {
+	const names = [...paths].sort().map(parseLayerPath);
+	return names.flatMap((name) => (name?.part === "registration" ? [name.smallkey] : []));
 }
 
 function judgeSender(sender: Exclude<ChangeOrigin, string>, files: readonly JudgedFile[]): FileProblem[] {

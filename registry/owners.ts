@@ -1,12 +1,11 @@
 import type { FromSchema } from "json-schema-to-ts";
 import { parseJson } from "./json.ts";
 import { maxBytesOf } from "./registration.ts";
-import { schemaProblems } from "./schema-problems.ts";
 import type { owners as schema } from "./schemas/definitions.ts";
 import { validateOwners } from "./schemas/validate-documents.ts";
 import { matchesGlob } from "./sender.ts";
 import { ownersPath, parseLayerPath } from "./smallkey.ts";
-import { listProblems, type Problem, pointerOf, problemAt } from "./texts.ts";
+import { listProblems, type Problem, pointerOf, problemAt, schemaProblems } from "./texts.ts";
 
 interface OwnerRule {
 	glob: string;

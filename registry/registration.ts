@@ -10,11 +10,20 @@ import {
 	withoutRequest,
 } from "./addresses.ts";
 import { parseJson } from "./json.ts";
-import { type Rules, schemaProblems } from "./schema-problems.ts";
 import { registration1, registration2 } from "./schemas/registration.ts";
 import { validateRegistration1, validateRegistration2 } from "./schemas/validate-documents.ts";
 import { isOverallFile, type Lang, langs, otherLang } from "./smallkey.ts";
-import { listProblems, type Problem, pointerOf, problemAt, shownValue, type Text, textOf } from "./texts.ts";
+import {
+	listProblems,
+	type Problem,
+	pointerOf,
+	problemAt,
+	type Rules,
+	schemaProblems,
+	shownValue,
+	type Text,
+	textOf,
+} from "./texts.ts";
 
 export interface Registration1 extends FromSchema<typeof registration1> {}
 

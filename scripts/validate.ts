@@ -3,8 +3,14 @@ import { lstat, readFile } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { type Command, Option, type OptionValues } from "@commander-js/extra-typings";
 import { collectFolder, type Source } from "../publish/collect.ts";
-import { type FileProblem, judgeChange, type LayerFile, problemLine } from "../registry/judge.ts";
-import { type NamesBefore, namesOf } from "../registry/judge-names.ts";
+import {
+	type FileProblem,
+	judgeChange,
+	type LayerFile,
+	type NamesBefore,
+	namesOf,
+	problemLine,
+} from "../registry/judge.ts";
 import { warningsOf } from "../registry/registration.ts";
 import { descriptionPath, layerPath, ownersPath } from "../registry/smallkey.ts";
 import { counted, plain } from "../registry/untrusted-text.ts";

@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { readFragmentFile } from "../../publish/fragment-folder.ts";
+import { readFragmentFile } from "../../publish/place-file.ts";
 import { fragmentFolders } from "../../publish/rendered.ts";
 import type { TargetName } from "../../registry/targets/facts.ts";
 import { ifThereSync } from "../../store/files/files.ts";

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
+import { groupBy } from "../../registry/json.ts";
 import { canonicalText } from "../../registry/registration.ts";
 import { descriptionPath, type Lang, langs, layerPath } from "../../registry/smallkey.ts";
 import { textsByLang } from "../../registry/texts/pairs.ts";
 import { code, plain, shortened } from "../../registry/untrusted-text.ts";
-import { groupBy } from "../../registry/values.ts";
 import { repairBranch } from "../../store/branches.ts";
 import { descriptionText } from "../harvest/description.ts";
 import { placeOf } from "../harvest/service.ts";

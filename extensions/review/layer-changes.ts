@@ -1,17 +1,17 @@
 import { resolve } from "node:path";
 import { resolveCommit } from "../../publish/collect.ts";
+import { groupBy } from "../../registry/json.ts";
 import {
 	type CheckedLayer,
 	type EditedFile,
 	type FileProblem,
 	judgeChange,
 	type LayerFile,
+	namesOf,
 } from "../../registry/judge.ts";
-import { namesOf } from "../../registry/judge-names.ts";
 import { warningsOf } from "../../registry/registration.ts";
 import { descriptionPath, layerPath, ownersPath, parseLayerPath } from "../../registry/smallkey.ts";
 import { textIn } from "../../registry/texts.ts";
-import { groupBy } from "../../registry/values.ts";
 import { withTemporaryFolder } from "../../store/files/files.ts";
 import { GitFailure, gitText, withQuarantine } from "../../store/git/commands/run.ts";
 import {

@@ -1,5 +1,5 @@
+import { groupBy } from "../../registry/json.ts";
 import { type Owners, ownersOf } from "../../registry/owners.ts";
-import { groupBy } from "../../registry/values.ts";
 
 /** A login becomes free for others after a rename; the id stays. */
 export interface Account {

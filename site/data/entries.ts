@@ -1,6 +1,6 @@
 import type { FromSchema } from "json-schema-to-ts";
+import { groupBy, tryJson } from "../../registry/json.ts";
 import type { Lang } from "../../registry/smallkey.ts";
-import { groupBy, tryJson } from "../../registry/values.ts";
 import type { catalogueChunk, Entry } from "./entry.ts";
 
 export type { Bounds } from "../service/projections.ts";

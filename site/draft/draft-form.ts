@@ -1,7 +1,7 @@
 import { html, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
+import { isObject, tryJson } from "../../registry/json.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
-import { isObject, tryJson } from "../../registry/values.ts";
 import { field, textIn } from "../page/elements.ts";
 import type { DraftProblem } from "./checked-draft.ts";
 import { t } from "./texts.ts";

@@ -1,6 +1,6 @@
 import { isBlockedOn } from "../../registry/addresses.ts";
 import type { CauseCode } from "../../registry/health.ts";
-import { filled } from "../../registry/texts/filled.ts";
+import { fillText } from "../../registry/texts/pairs.ts";
 import { t, texts } from "../page/page.ts";
 import { readDocument } from "../service/arcgis.ts";
 import { quote } from "../service/decode.ts";
@@ -23,7 +23,7 @@ export class ServiceFailed extends Error {
 		detail: string | number = "",
 	) {
 		const value = typeof detail === "string" ? quote(detail) : detail;
-		const cause = filled(texts.causes, { code, values: [value] });
+		const cause = fillText(texts.causes, { code, values: [value] });
 		const host = webAddress(address)?.host;
 		const why = code === "unreachable" ? `${t("colon")} ${t("down-or-not-readable")}` : "";
 		super((host ? `${host} ${cause}` : cause) + why);

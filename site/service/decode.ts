@@ -1,6 +1,5 @@
-import { isNestedBeyond } from "../../registry/json.ts";
+import { isNestedBeyond, isObject, tryJson } from "../../registry/json.ts";
 import { shortened } from "../../registry/untrusted-text.ts";
-import { isObject, tryJson } from "../../registry/values.ts";
 
 export { isObject };
 

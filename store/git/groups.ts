@@ -1,7 +1,7 @@
 import pLimit from "p-limit";
+import { groupBy } from "../../registry/json.ts";
 import { folderOf } from "../../registry/smallkey.ts";
 import type { Problem } from "../../registry/texts.ts";
-import { groupBy } from "../../registry/values.ts";
 import { groupOf, reviewBranch, servedBranch } from "../branches.ts";
 import { decideChange, isProposed, type Waiting } from "../decide.ts";
 import {

@@ -1,10 +1,15 @@
-import { type EditedFile, type FileProblem, judgeChange, problemLine } from "../../registry/judge.ts";
-import { namesOf } from "../../registry/judge-names.ts";
+import { groupBy } from "../../registry/json.ts";
+import {
+	type EditedFile,
+	type FileProblem,
+	judgeChange,
+	namesOf,
+	problemLine,
+} from "../../registry/judge.ts";
 import { warningsOf } from "../../registry/registration.ts";
 import { layerPath, parseLayerPath } from "../../registry/smallkey.ts";
 import { problemAt } from "../../registry/texts.ts";
 import { counted, visible } from "../../registry/untrusted-text.ts";
-import { groupBy } from "../../registry/values.ts";
 import { type Quarantine, readRecords, withQuarantine } from "../git/commands/run.ts";
 import { diffTree, listTree, readLimited } from "../git/commands/tree.ts";
 import { findUpdateProblem, servedRef, type Update } from "./updates.ts";

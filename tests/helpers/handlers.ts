@@ -8,8 +8,7 @@ import { type Reply, refuseWrite } from "../../api/reply.ts";
 import { parseSenders } from "../../api/senders.ts";
 import { answerWrite, tooLarge, type Write as WriteHead, writeHeaders } from "../../api/write.ts";
 import { drawingRank } from "../../registry/description.ts";
-import { judgeChange } from "../../registry/judge.ts";
-import { namesOf } from "../../registry/judge-names.ts";
+import { judgeChange, namesOf } from "../../registry/judge.ts";
 import { maxRegistrationBytes } from "../../registry/registration.ts";
 import { descriptionPath, type Lang, langs, layerPath } from "../../registry/smallkey.ts";
 import {

@@ -1,6 +1,5 @@
 import * as assert from "uvu/assert";
-import { judgeChange, type LayerFile, problemLine } from "../../registry/judge.ts";
-import { namesOf } from "../../registry/judge-names.ts";
+import { judgeChange, type LayerFile, namesOf, problemLine } from "../../registry/judge.ts";
 import { descriptionPath, layerPath } from "../../registry/smallkey.ts";
 import { type TextCode, textIn } from "../../registry/texts.ts";
 import { wms } from "../helpers/local.ts";

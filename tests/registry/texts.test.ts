@@ -1,13 +1,21 @@
 import * as assert from "uvu/assert";
 import { inLanguageOf, refuseFile } from "../../api/reply.ts";
 import { parseJson } from "../../registry/json.ts";
-import { schemaProblems } from "../../registry/schema-problems.ts";
 import { compile, everyError } from "../../registry/schemas/compile.ts";
 import { owners } from "../../registry/schemas/definitions.ts";
 import { registration1, registration2 } from "../../registry/schemas/registration.ts";
 import { parseTimestamp } from "../../registry/sender.ts";
 import { targetNames } from "../../registry/targets/table.ts";
-import { oneOf, type Problem, problemAt, textIn, textOf, texts, textsOf } from "../../registry/texts.ts";
+import {
+	oneOf,
+	type Problem,
+	problemAt,
+	schemaProblems,
+	textIn,
+	textOf,
+	texts,
+	textsOf,
+} from "../../registry/texts.ts";
 import { schemaFiles } from "../../site/data/openapi.ts";
 import { test } from "../helpers/suite.ts";
 

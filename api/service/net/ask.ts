@@ -1,4 +1,4 @@
-import { tryJson } from "../../../registry/values.ts";
+import { tryJson } from "../../../registry/json.ts";
 import { createFetch } from "./fetch.ts";
 
 const maxAnswerBytes = 1_000_000;

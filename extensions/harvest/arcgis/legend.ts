@@ -1,4 +1,4 @@
-import { groupBy } from "../../../registry/values.ts";
+import { groupBy } from "../../../registry/json.ts";
 import { listOf, numberOf, objectOf, textOf, wordOf } from "../../../site/service/decode.ts";
 import { objectsIn } from "./answers.ts";
 import { pictureImage } from "./symbol.ts";

@@ -1,7 +1,7 @@
 import { serviceNameIn } from "../../../registry/addresses.ts";
 import { type Cause, causeOf } from "../../../registry/health.ts";
+import { groupBy } from "../../../registry/json.ts";
 import type { ServiceType } from "../../../registry/registration.ts";
-import { groupBy } from "../../../registry/values.ts";
 import {
 	type Document,
 	innerIds,

@@ -1,7 +1,6 @@
 import type { Io } from "../../../api/configuration.ts";
 import { collectSource, type Source } from "../../../publish/collect.ts";
-import { type CheckedLayer, judgeChange, problemLine } from "../../../registry/judge.ts";
-import { namesOf } from "../../../registry/judge-names.ts";
+import { type CheckedLayer, judgeChange, namesOf, problemLine } from "../../../registry/judge.ts";
 import { plain } from "../../../registry/untrusted-text.ts";
 
 /** Wrong files are reported and left out. */

@@ -5,10 +5,10 @@ import pMap from "p-map";
 import { fragmentHeaders } from "../../../api/reply.ts";
 import { resolveCommit } from "../../../publish/collect.ts";
 import { fragmentFolders } from "../../../publish/rendered.ts";
+import { groupBy } from "../../../registry/json.ts";
 import { parseLayerPath } from "../../../registry/smallkey.ts";
 import { targetNames } from "../../../registry/targets/table.ts";
 import { firstOf, plain } from "../../../registry/untrusted-text.ts";
-import { groupBy } from "../../../registry/values.ts";
 import {
 	createRun,
 	exitCodes,

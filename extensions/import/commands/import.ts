@@ -1,8 +1,8 @@
 import { WrongError } from "../../../api/configuration.ts";
 import { changeSenders, sendersPath } from "../../../api/service/senders-file.ts";
 import { type Configuration, readConfiguration } from "../../../api/service/settings.ts";
+import { groupBy } from "../../../registry/json.ts";
 import { counted, firstOf, plain, shortened } from "../../../registry/untrusted-text.ts";
-import { groupBy } from "../../../registry/values.ts";
 import { createRun } from "../../../scripts/terminal/command-line.ts";
 import { readTextIfThere } from "../../../store/files/files.ts";
 import { moveDocument } from "../document.ts";
