@@ -94,18 +94,21 @@ export async function readChanges(repository: string, base: string, head: string
 async function changesOf(repository: string, { changed, obstacle }: Merge, base: string) {
 	const inLayers = changed.filter(({ path }) => `${path}/`.startsWith("layers/"));
 	const paths = inLayers.map(({ path }) => path);
+	const smallkeys = [...new Set(paths.flatMap((path) => parseLayerPath(path)?.smallkey ?? []))].sort();
+	const ofLayers = smallkeys.flatMap((smallkey) => [layerPath(smallkey), descriptionPath(smallkey)]);
+	const needed = new Set([ownersPath, ...paths, ...ofLayers]);
 	const listed = await listTree(repository, base, "layers/");
-	const needed = new Set([ownersPath, ...paths, ...paths.flatMap(pathsBeside)]);
-	const stored = listed.filter(({ path }) => needed.has(path));
-	const before = await readFiles(repository, stored);
+	const before = await readFiles(
+		repository,
+		listed.filter(({ path }) => needed.has(path)),
+	);
 	const after = new Map(before);
 	for (const path of paths) after.delete(path);
 	for (const [path, file] of await readFiles(repository, inLayers)) after.set(path, file);
 	const edits = paths.map((path): EditedFile => after.get(path) ?? { path, kind: "removed" });
 	const { problems } = judgeChange(namesOf(listed), edits, "anyone");
 	const wrongFiles = new Set(problems.map(({ file }) => file));
-	const layers = layersOf(paths, before, after, wrongFiles);
-	const textOf = (path: string) => decodeFile(after, path);
+	const layers = layersOf(smallkeys, before, after, wrongFiles);
 	const warnings = layers.flatMap(({ file, after: layer }) => {
 		if (!layer || after.get(file) === before.get(file)) return [];
 		return warningsOf(layer.registration).map((warning) => ({ ...warning, file }));
@@ -120,12 +123,22 @@ async function changesOf(repository: string, { changed, obstacle }: Merge, base:
 		/** The owners file on the base. */
 		owners: before.get(ownersPath)?.bytes,
 		layers,
-		problems: located(problems, textOf),
-		warnings: located(warnings, textOf),
+		problems: located(problems, after),
+		warnings: located(warnings, after),
 	};
 }
 
 type Files = ReadonlyMap<string, LayerFile>;
+
+async function readFiles(repository: string, listed: readonly PathChange[]): Promise<Files> {
+	const files = new Map<string, LayerFile>();
+	for await (const file of readLimited(repository, listed)) if ("bytes" in file) files.set(file.path, file);
+	return files;
+}
+
+function textOf(files: Files, path: string): string {
+	return new TextDecoder().decode(files.get(path)?.bytes);
+}
 
 export interface ChangedLayer {
 	smallkey: string;
@@ -140,38 +153,20 @@ export interface ChangedLayer {
 	text: string;
 }
 
-/** Sorted by smallkey. A file that the head does not change is its layer's, too. */
-function layersOf(paths: readonly string[], before: Files, after: Files, wrongFiles: Iterable<string>) {
+/** A file that the head does not change is its layer's, too. */
+function layersOf(smallkeys: readonly string[], before: Files, after: Files, wrongFiles: Iterable<string>) {
 	const wrong = new Set(Array.from(wrongFiles, (file) => parseLayerPath(file)?.smallkey));
-	const [stored, merged] = [judgeStored(before), judgeStored(after)];
-	const smallkeys = new Set(paths.flatMap((path) => parseLayerPath(path)?.smallkey ?? []));
-	return [...smallkeys].sort().map((smallkey): ChangedLayer => {
+	const [stored, merged] = [before, after].map(
+		(files) => judgeChange(namesOf(files.values()), [...files.values()], "stored").layers,
+	);
+	return smallkeys.map((smallkey): ChangedLayer => {
 		const file = layerPath(smallkey);
-		const old = stored.get(smallkey) ?? null;
-		const layer = wrong.has(smallkey) ? null : (merged.get(smallkey) ?? null);
+		const old = stored?.get(smallkey) ?? null;
+		const layer = wrong.has(smallkey) ? null : (merged?.get(smallkey) ?? null);
 		const isRemoved = before.has(file) && !after.has(file);
 		const verb = isRemoved ? "removed" : !layer ? "wrong" : old ? "changed" : "added";
-		return { smallkey, file, verb, before: old, after: layer, text: decodeFile(after, file) };
+		return { smallkey, file, verb, before: old, after: layer, text: textOf(after, file) };
 	});
-}
-
-function decodeFile(files: Files, path: string): string {
-	return new TextDecoder().decode(files.get(path)?.bytes);
-}
-
-function pathsBeside(path: string): string[] {
-	const name = parseLayerPath(path);
-	return name ? [layerPath(name.smallkey), descriptionPath(name.smallkey)] : [];
-}
-
-async function readFiles(repository: string, listed: readonly PathChange[]) {
-	const files = new Map<string, LayerFile>();
-	for await (const file of readLimited(repository, listed)) if ("bytes" in file) files.set(file.path, file);
-	return files;
-}
-
-function judgeStored(files: Files): ReadonlyMap<string, CheckedLayer> {
-	return judgeChange(namesOf(files.values()), [...files.values()], "stored").layers;
 }
 
 export interface Located {
@@ -183,10 +178,10 @@ export interface Located {
 }
 
 /** Sorted by path and line. A text is read once for all problems of its file. */
-function located(problems: readonly FileProblem[], textOf: (path: string) => string): Located[] {
-	const files = [...groupBy(problems, ({ file }) => file)].sort(([a], [b]) => (a < b ? -1 : 1));
-	return files.flatMap(([file, all]) => {
-		const lineAt = linesOf(textOf(file));
+function located(problems: readonly FileProblem[], after: Files): Located[] {
+	const byFile = [...groupBy(problems, ({ file }) => file)].sort(([a], [b]) => (a < b ? -1 : 1));
+	return byFile.flatMap(([file, all]) => {
+		const lineAt = linesOf(textOf(after, file));
 		const places = all.map(({ code, place, values }) => {
 			const line = code.startsWith("json") ? Number(values[0]) : lineAt(place.startsWith("/") ? place : "");
 			return { file, line, text: textIn("en", { code, place, values }) };

@@ -8,7 +8,7 @@ import { createRun, exitCodes, needed } from "../../../scripts/terminal/command-
 import { repairBranch } from "../../../store/branches.ts";
 import { gitText } from "../../../store/git/commands/run.ts";
 import { findRepository, servedRef } from "../../harvest/repository.ts";
-import { type CheckServices, createCheckServices } from "../ask-services.ts";
+import { createCheckServices } from "../ask-services.ts";
 import { linksInto, type Report, renderComment } from "../comment.ts";
 import {
 	acceptReview,
@@ -35,14 +35,18 @@ interface Session {
 	print: (...lines: string[]) => void;
 }
 
-/** @param isDecision then the repository has to be a service's, and this user's */
-async function open({ environment }: Session, isDecision = false) {
+/** The repository of the service on this machine. */
+async function openRepository({ environment }: Session) {
 	const settings = readConfiguration(withoutStore(environment));
 	const { path: repository, name } = await findRepository(settings.dataDir);
-	if (isDecision) await refuseOthers(repository, name);
-	const reviewCommit = (head: string, check: CheckServices) =>
-		review({ repository, base: servedRef, head, settings, check });
-	return { settings, repository, name, reviewCommit };
+	return { settings, repository, name };
+}
+
+/** @throws {Error} if only another user may decide there */
+async function openForDecision(session: Session) {
+	const { settings, repository, name } = await openRepository(session);
+	await refuseOthers(repository, name);
+	return { settings, repository };
 }
 
 async function compare(
@@ -73,7 +77,7 @@ async function compare(
 }
 
 async function list(session: Session) {
-	const { repository, name } = await open(session);
+	const { repository, name } = await openRepository(session);
 	const waiting = await reviewLines(repository);
 	session.print(...waiting);
 	if (waiting.length === 0) session.io.warn(plain(`no review waits in ${name}`));
@@ -82,10 +86,11 @@ async function list(session: Session) {
 
 async function show(session: Session, key: string) {
 	const { io, print } = session;
-	const { settings, repository, reviewCommit } = await open(session);
+	const { settings, repository } = await openRepository(session);
 	const waiting = await findWaiting(repository, key);
 	const { branch, commit } = waiting;
-	const changes = await reviewCommit(commit, createCheckServices(settings));
+	const check = createCheckServices(settings);
+	const changes = await review({ repository, base: servedRef, head: commit, settings, check });
 	const hasConflict = changes.obstacle === conflictObstacle || (await isStale(repository, waiting));
 	const outcome = hasConflict ? { ...changes, obstacle: staleAdvice } : changes;
 	const isRepair = branch.startsWith(repairBranch(""));
@@ -115,11 +120,12 @@ async function accept(session: Session, key: string, options: { by?: string; com
 	const shown = options.commit ?? "";
 	if (!/^[0-9a-f]{7,64}$/.test(shown))
 		throw new Error("--commit: is needed, an id as npx fragment-publisher review show prints it");
-	const { repository, reviewCommit } = await open(session, true);
+	const { settings, repository } = await openForDecision(session);
 	const waiting = await findWaiting(repository, key);
 	refuseUnseen(waiting, shown);
 	// A merge does not wait for map services: only `show` asks them.
-	const outcome = await reviewCommit(waiting.commit, async () => []);
+	const check = async () => [];
+	const outcome = await review({ repository, base: servedRef, head: waiting.commit, settings, check });
 	if (countErrors({ ...outcome, obstacle: null }) > 0 || outcome.outside.length > 0) {
 		session.print(...changeLines(outcome));
 		throw new WrongError(
@@ -137,7 +143,7 @@ async function accept(session: Session, key: string, options: { by?: string; com
 async function decline(session: Session, key: string, options: { by?: string; why?: string }) {
 	const reason = parseReason(needed("--why", options.why));
 	const reviewer = parseReviewer(options.by);
-	const { repository } = await open(session, true);
+	const { repository } = await openForDecision(session);
 	const waiting = await findWaiting(repository, key);
 	const branch = await declineReview(repository, waiting, reviewer, reason);
 	session.print(`Declined; the change is kept on the branch ${branch}`);
