@@ -1,4 +1,4 @@
-import type { FeatureDescription, LangDescription } from "../../registry/description.ts";
+import type { LangDescription } from "../../registry/description.ts";
 import { numberOf } from "../../site/service/decode.ts";
 import { agreementOf, hasItsName } from "../harvest/agreement.ts";
 import { findAlike } from "../harvest/alike.ts";
@@ -32,36 +32,24 @@ export async function presenceOf(
 	address: string,
 	clients: Clients,
 ): Promise<Presence> {
-	return "renderer" in before
-		? presenceInArcgis(before, address, clients)
-		: presenceInWms(before, address, clients);
-}
-
-async function presenceInArcgis(
-	before: FeatureDescription,
-	address: string,
-	clients: Clients,
-): Promise<Presence> {
-	const layers = await orTrouble(askLayers(address, clients.ask));
-	if (layers instanceof Trouble) return presenceOfService(address, layers, clients.ask);
-	// A service lists nothing while it starts.
-	if (layers.length === 0) return "unknown";
-	const layer = layers.find(({ id }) => String(numberOf(id)) === numberIn(address));
-	if (!layer) return "withdrawn";
-	if (Array.isArray(layer.subLayerIds)) return "replaced";
-	const now = await orNull(describeLayer(address, clients));
-	// A number may become that of another layer.
-	return !now || hasItsName(agreementOf(before, now.description)) ? "here" : "replaced";
-}
-
-async function presenceInWms(before: LangDescription, address: string, clients: Clients): Promise<Presence> {
 	const { ask, read } = clients;
+	if ("renderer" in before) {
+		const layers = await orTrouble(askLayers(address, ask));
+		if (layers instanceof Trouble) return presenceOfService(address, layers, ask);
+		// A service lists nothing while it starts.
+		if (layers.length === 0) return "unknown";
+		const layer = layers.find(({ id }) => String(numberOf(id)) === numberIn(address));
+		if (!layer) return "withdrawn";
+		if (Array.isArray(layer.subLayerIds)) return "replaced";
+		const now = await orNull(describeLayer(address, clients));
+		// A number may become that of another layer.
+		return !now || hasItsName(agreementOf(before, now.description)) ? "here" : "replaced";
+	}
 	const [name = ""] = "layers" in before ? before.layers : [];
 	const capabilities = await orTrouble(read("WMS", address, [name]));
 	if (capabilities instanceof Trouble) return presenceOfService(address, capabilities, ask);
-	const { layers } = capabilities;
-	if (layers.size === 0) return "unknown";
-	if (!layers.has(name)) return "withdrawn";
+	if (capabilities.layers.size === 0) return "unknown";
+	if (!capabilities.layers.has(name)) return "withdrawn";
 	const now = await orNull(describeLayers("WMS", address, [name], read));
 	if (!now) return "here";
 	const agreement = agreementOf(before, now.description);

@@ -44,7 +44,7 @@ export function createRepairSearch(clients: SearchClients, registered: Iterable<
 			const state = states.get(service.lang) ?? null;
 			const candidate = await findCandidate(search, layer, service, state);
 			if (!candidate || state === null) return candidate;
-			const place = placeOf(withEntry(registration, service.lang, candidate), service.lang);
+			const place = placeAfter(registration, { lang: service.lang, candidate });
 			// There it must surely be the same layer.
 			const owner = smallkeysByPlace.get(place) ?? smallkey;
 			const isOfOther = candidate.agreement.sure === "perhaps" && owner !== smallkey;
@@ -84,15 +84,19 @@ async function canBeDrawn({ registration, byLang }: Repair, clients: SearchClien
 function ofOneLang(registration: Registration, repairs: LangRepair[]): LangRepair[] {
 	if (placeOf(registration, "en") === placeOf(registration, "fr")) return repairs;
 	const nameOf = (place: string) => place.split(/[/ ]/).at(-1);
-	const newPlace = ({ lang, candidate }: LangRepair) =>
-		placeOf(withEntry(registration, lang, candidate), lang);
-	const keepsName = (repair: LangRepair) =>
-		nameOf(newPlace(repair)) === nameOf(placeOf(registration, repair.lang));
-	return repairs.filter((repair) => {
-		const other = repairs.find(({ lang }) => lang !== repair.lang);
-		const isShared = other && newPlace(other) === newPlace(repair);
-		return !isShared || (keepsName(repair) && !keepsName(other));
+	const moves = repairs.map((repair) => {
+		const to = placeAfter(registration, repair);
+		return { repair, to, keepsName: nameOf(to) === nameOf(placeOf(registration, repair.lang)) };
 	});
+	const kept = moves.filter((move) => {
+		const other = moves.find((another) => another !== move && another.to === move.to);
+		return !other || (move.keepsName && !other.keepsName);
+	});
+	return kept.map(({ repair }) => repair);
+}
+
+function placeAfter(registration: Registration, { lang, candidate }: LangRepair): string {
+	return placeOf(withEntry(registration, lang, candidate), lang);
 }
 
 function repairOf(layer: CheckedLayer, repairs: LangRepair[]): Repair | null {
