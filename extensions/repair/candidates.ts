@@ -79,7 +79,6 @@ export class CandidateSearch {
 	}
 }
 
-/** How an address was found. */
 type Source = "redirect" | "https" | "service" | "folder" | "similar";
 
 /** The cheapest first. */

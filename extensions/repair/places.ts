@@ -20,11 +20,11 @@ type Fetch = typeof globalThis.fetch;
  */
 type Presence = "here" | "gone" | "withdrawn" | "replaced" | "unknown";
 
-/** Sign-in is required. */
-const signIn = new Set([401, 403, 498, 499]);
+/** Statuses of HTTP and of ArcGIS. */
+const signInNeeded = new Set([401, 403, 498, 499]);
 
 function saysGone({ state, status, isTemporary }: Trouble): boolean {
-	return state === "wrong" && !isTemporary && status !== null && !signIn.has(status);
+	return state === "wrong" && !isTemporary && status !== null && !signInNeeded.has(status);
 }
 
 export async function presenceOf(

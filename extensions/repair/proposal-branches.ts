@@ -8,7 +8,7 @@ import { listBranches } from "../../store/git/review-branches.ts";
 import { importCommit } from "../../store/git/writer.ts";
 import type { Edit } from "../../store/store.ts";
 
-/** Further trailers of a proposal's commit, the evidence for every layer. */
+/** Trailers of a proposal's commit, the evidence for every layer. */
 const evidenceTrailer = "Evidence";
 const sureTrailer = "Certainty";
 

@@ -18,18 +18,16 @@ import {
 } from "./proposal-branches.ts";
 import { createRepairSearch } from "./repair.ts";
 
-type AskAndFetch = Pick<SearchClients, "ask" | "fetch">;
-
 /** To one host. */
 const maxRequests = 200;
 
 const maxCached = 100;
 
 /** @param onRequest called before each request, also of a redirect; throws to refuse it */
-export type Connect = (onRequest: (url: URL) => void) => AskAndFetch;
+export type Connect = (onRequest: (url: URL) => void) => Pick<SearchClients, "ask" | "fetch">;
 
 /** The layers of a service share its answers. A request over the limit fails with the cause `asked-often`. */
-export function limitRequests(connect: Connect): AskAndFetch {
+export function limitRequests(connect: Connect): ReturnType<Connect> {
 	const counts = new Map<string, number>();
 	const cached = new LRUCache<string, Promise<Answer>>({ max: maxCached });
 	const { ask, fetch } = connect(({ hostname }) => {

@@ -46,7 +46,6 @@ export interface Report {
 	comment: string;
 }
 
-/** A block without content is empty. */
 function blocksOf(review: Review, links?: ReturnType<typeof linksInto>): string[] {
 	const { obstacle, remarks, unasked, outside, layers } = review;
 	const lists = groupBy(remarks, ({ title }) => title);

@@ -145,9 +145,8 @@ export interface ChangedLayer {
 	/** The path of its registration. */
 	file: string;
 	verb: "wrong" | "changed" | "removed" | "added";
-	/** On the base; null if it does not exist there or is wrong. */
+	/** On the base and after the merge; null if it does not exist there or is wrong. */
 	before: CheckedLayer | null;
-	/** After the merge; null as before. */
 	after: CheckedLayer | null;
 	/** Of its registration after the merge; empty without one. */
 	text: string;

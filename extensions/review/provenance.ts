@@ -9,7 +9,6 @@ import {
 	trailersOf,
 } from "../../store/git/commands/commits.ts";
 
-/** How a commit arrived. */
 export interface Provenance {
 	/** Whether the commit names a sender whose request it cannot be: the person who pushed it wrote that. */
 	isForged: boolean;

@@ -26,7 +26,6 @@ export function pullLines(review: Review): string[] {
 	];
 }
 
-/** Errors come first. */
 function remarkLines({ remarks }: Review): string[] {
 	return remarks.map(({ level, file, line, text }) => `${level} ${file}:${line}: ${text}`);
 }

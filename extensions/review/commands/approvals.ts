@@ -127,7 +127,7 @@ export const run = createRun(async ({ read, environment, io }) => {
 		try {
 			io.print(plain(`#${number}: ${await task}`));
 		} catch (error) {
-			// The other pull requests still get theirs.
+			// The other pull requests are judged all the same.
 			io.warn(plain(`#${number}: ${failed}${(error as Error).message}`));
 			code = exitCodes.unable;
 		}
@@ -151,7 +151,7 @@ export const run = createRun(async ({ read, environment, io }) => {
 		const chosen = all
 			? partOf(open, io.now())
 			: open.filter(({ number }) => pulls.some((pull) => pull.number === number));
-		// As data. A commit that is gone keeps none of the others from it.
+		// A commit may be gone.
 		for (const { head } of chosen) await runGit(".", [...fetchCommit, head.sha]).catch(() => null);
 		for (const pull of chosen) await attempt(pull.number, judgePull(run, pull), "could not be judged: ");
 	});
