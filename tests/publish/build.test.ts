@@ -100,7 +100,7 @@ test("readers have a file whole, and a file that cannot take its place leaves no
 
 test("a thousand reads of a file at once are answered; if no file can be opened, that is not a missing one", async () => {
 	writeFiles(out, { one: "text" });
-	const script = `import { openSync, closeSync, existsSync } from "node:fs";
+	const script = `import { openSync } from "node:fs";
 		import { readFragmentFile } from "${join(root, "publish/place-file.ts")}";
 		const path = "${join(out, "one")}";
 		const read = () => readFragmentFile(path).then((fragment) => String(fragment?.body), ({ code }) => code);
@@ -111,7 +111,8 @@ test("a thousand reads of a file at once are answered; if no file can be opened,
 });
 
 test("a layer is rendered from the store while no file can be opened", async () => {
-	const script = `		import { eventually } from "${join(root, "tests/helpers/wait.ts")}";
+	const script = `import { closeSync, existsSync, openSync } from "node:fs";
+		import { eventually } from "${join(root, "tests/helpers/wait.ts")}";
 		import { Local, wms } from "${join(root, "tests/helpers/local.ts")}";
 		const local = await Local.open({ files: { "layers/on/one.json": wms("one") } });
 		await eventually(() => existsSync(local.out + "/v0.9/doc/fr/one"));
