@@ -1,14 +1,42 @@
-import { WrongError } from "../../../api/configuration.ts";
+import { type Io, WrongError } from "../../../api/configuration.ts";
+import { putEdits } from "../../../api/register.ts";
+import { openStore, repositoryPath } from "../../../api/service/data-dir.ts";
 import { changeSenders, sendersPath } from "../../../api/service/senders-file.ts";
 import { type Configuration, readConfiguration } from "../../../api/service/settings.ts";
+import { collectSource } from "../../../publish/collect.ts";
+import { type Description, parseDescription } from "../../../registry/description.ts";
 import { groupBy } from "../../../registry/json.ts";
+import type { LayerFile } from "../../../registry/judge.ts";
+import {
+	canonicalText,
+	isVersion2,
+	parseRegistration,
+	type Registration,
+	takesAllLayers,
+} from "../../../registry/registration.ts";
+import { isSenderId } from "../../../registry/sender.ts";
+import { descriptionPath, langs, parseLayerPath } from "../../../registry/smallkey.ts";
+import { readableAt } from "../../../registry/targets/table.ts";
+import { textsOf } from "../../../registry/texts.ts";
 import { counted, firstOf, plain, shortened } from "../../../registry/untrusted-text.ts";
+import { printCommit, storeBatch } from "../../../scripts/register.ts";
 import { createRun } from "../../../scripts/terminal/command-line.ts";
+import { objectOf } from "../../../site/service/decode.ts";
+import { servedBranch } from "../../../store/branches.ts";
 import { readTextIfThere } from "../../../store/files/files.ts";
-import { moveDocument } from "../document.ts";
-import { type Dump, keyOf, readDump } from "../dump.ts";
-import { addSenders, type SenderEntries } from "../senders.ts";
-import { type Move, type Refuse, storedKeys, storeLayers } from "../store-layers.ts";
+import { readRef } from "../../../store/git/repository.ts";
+import { memoryStore } from "../../../store/memory.ts";
+import { isRefusal, type Reader } from "../../../store/store.ts";
+import { descriptionText } from "../../harvest/description.ts";
+import { type Moved, moveDocument } from "../document.ts";
+import { type Dump, keyOf, readDump, textOf } from "../dump.ts";
+
+type Move = Moved & { place: number };
+
+/** Takes what cannot be moved. `place`: which document of the dump it is, from 1. */
+type Refuse = (key: string, reason: string, place: number | undefined) => void;
+
+type OpenStore = Awaited<ReturnType<typeof openStore>>;
 
 /** @returns the layers in the order of the dump */
 function collectMoves(documents: Dump, settings: Configuration, refuse: Refuse): Move[] {
@@ -28,6 +56,103 @@ function collectMoves(documents: Dump, settings: Configuration, refuse: Refuse):
 		// It is not known which of several documents was served, so none is imported.
 		return same.length === 1 ? same : [];
 	});
+}
+
+/**
+ * Stores the layers of a dump in the configured store, in one commit. A harvested description stays as it is.
+ * @param dryRun stores nothing, and says the same
+ */
+async function storeLayers(
+	moves: readonly Move[],
+	configuration: Configuration,
+	dryRun: boolean,
+	io: Io,
+	refuse: Refuse,
+) {
+	const byKey = new Map(moves.map((move) => [move.smallkey, move]));
+	const editsOf = async (state: Reader, smallkey: string, registration: Registration) => {
+		const edits = await putEdits(state, smallkey, registration);
+		if (isRefusal(edits)) return edits;
+		const stored = (await state.read(smallkey))?.description ?? null;
+		const text = mergeImported(stored, byKey.get(smallkey)?.description ?? null);
+		return text === stored || text === null ? edits : [...edits, { path: descriptionPath(smallkey), text }];
+	};
+	const registrations = new Map(moves.map(({ smallkey, registration }) => [smallkey, registration]));
+	const options = { sender: "import", time: io.now().getTime(), partial: true, dryRun };
+	const { store, close } = await (dryRun ? openCopy(configuration) : openStore(configuration));
+	const batch = storeBatch(store, registrations, options, editsOf, "import");
+	const { outcome, comparison, refused } = await batch.finally(close);
+	if (isRefusal(outcome)) throw new WrongError(textsOf(outcome.errors).map(plain).join("\n"));
+	for (const [smallkey, problems] of refused) {
+		const reason = textsOf(problems)
+			.join("; ")
+			.replace(/^smallkey: \S+ /, "");
+		refuse(smallkey, reason, byKey.get(smallkey)?.place);
+		byKey.delete(smallkey);
+	}
+	for (const { smallkey, registration } of byKey.values()) {
+		const isWhole = isVersion2(registration) && langs.some((lang) => takesAllLayers(registration[lang]));
+		if (isWhole || readableAt(smallkey, registration, configuration).paths.length > 0) continue;
+		const { problems } = parseRegistration(Buffer.from(canonicalText(registration)), "written");
+		io.warn(`moved, but nothing serves it: ${smallkey}: ${plain(textsOf(problems).join("; "))}`);
+	}
+	const { added, changed, unchanged } = comparison;
+	const [registered, end] = dryRun ? ["could be registered", "; nothing was written"] : ["registered", ""];
+	io.print(
+		`${added.length} ${registered}, ${changed.length} changed, ${unchanged.length} stored already${end}`,
+	);
+	printCommit(outcome, io);
+}
+
+/** The stored layers, in memory: a service may run on the folder. GitHub's branch is read itself. */
+async function openCopy(configuration: Configuration): Promise<Pick<OpenStore, "store" | "close">> {
+	if (configuration.github) return openStore(configuration);
+	const files = await storedFiles(configuration);
+	const texts = files.map(({ path, bytes }) => [path, Buffer.from(bytes).toString()]);
+	return { store: memoryStore(Object.fromEntries(texts)), close: async () => undefined };
+}
+
+/** Those of DATA_DIR; none if the layers are on GitHub. */
+async function storedFiles({ dataDir, github }: Configuration): Promise<LayerFile[]> {
+	const repository = repositoryPath(dataDir);
+	if (github || (await readRef(repository)) === null) return [];
+	return collectSource({ repository, ref: servedBranch });
+}
+
+/** A language that was harvested from the same service stays. */
+function mergeImported(stored: string | null, imported: Description | null): string | null {
+	if (!imported) return stored;
+	const before = parseDescription(stored ?? "") ?? {};
+	const merged = { ...before, ...imported };
+	for (const lang of langs) {
+		const old = before[lang];
+		const isHarvested = old !== undefined && old.from === undefined;
+		if (isHarvested && old.service_url === imported[lang]?.service_url) merged[lang] = old;
+	}
+	return descriptionText(merged);
+}
+
+type SenderEntries = Parameters<Parameters<typeof changeSenders>[1]>[0];
+
+/** Adds the senders of a dump (`{_id, key}`) to the entries of the senders file. A reason never contains a secret. */
+function addSenders(dump: Dump, entries: SenderEntries, refuse: Refuse): SenderEntries {
+	const all = new Map(Object.entries(entries));
+	const secretOf = (entry: unknown) => textOf(objectOf(entry).key ?? entry);
+	const owners = new Map(Array.from(all, ([id, entry]) => [secretOf(entry), id]));
+	for (const [place, { _id, key }] of dump) {
+		const [id, secret] = [textOf(_id), textOf(key)];
+		const owner = owners.get(secret);
+		if (!isSenderId(id)) refuse(id, "a sender's id must be 1 to 64 of A-Z a-z 0-9 . _ -", place);
+		else if (secret === "") refuse(id, "has no key", place);
+		else if (owner === id) continue;
+		else if (all.has(id)) refuse(id, "is a sender here, with another secret: left as it is", place);
+		else if (owner !== undefined) refuse(id, `has the same secret as ${owner}`, place);
+		else {
+			all.set(id, secret);
+			owners.set(secret, id);
+		}
+	}
+	return Object.fromEntries(all);
 }
 
 const maxKeyLength = 100;
@@ -63,7 +188,10 @@ export const run = createRun(async ({ read, environment, io }) => {
 	const moves = collectMoves(documents, configuration, refuse);
 	await storeLayers(moves, configuration, dryRun, io, refuse);
 	const keys = new Set(Array.from(documents.values(), keyOf));
-	const others = (await storedKeys(configuration)).filter((smallkey) => !keys.has(smallkey));
+	const names = (await storedFiles(configuration)).map(({ path }) => parseLayerPath(path));
+	const others = names.flatMap((name) =>
+		name?.part === "registration" && !keys.has(name.smallkey) ? [name.smallkey] : [],
+	);
 	if (others.length > 0) io.print(`here, but not in the dump: ${firstOf(others, maxListedKeys)}`);
 	if (senders) {
 		const path = sendersPath(configuration.dataDir);
