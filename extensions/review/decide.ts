@@ -7,7 +7,7 @@ import { declinedFolder } from "../../store/branches.ts";
 import { GitFailure, gitText, runGit } from "../../store/git/commands/run.ts";
 import { servedRef } from "../harvest/repository.ts";
 import { mergeTrees } from "./layer-changes.ts";
-import { isStale, type Review, staleAdvice } from "./waiting.ts";
+import { isStale, staleAdvice, type WaitingReview } from "./waiting.ts";
 
 type Reviewer = ReturnType<typeof parseReviewer>;
 
@@ -37,7 +37,7 @@ export async function refuseOthers(path: string, name: string): Promise<void> {
 		throw new Error(`${name}: belongs to the user ${uid}, and this is the user ${user}: run it as that user`);
 }
 
-type Decision = Pick<Review, "branch" | "commit">;
+type Decision = Pick<WaitingReview, "branch" | "commit">;
 
 /** @throws {WrongError} if another commit of a review was shown than its newest */
 export function refuseUnseen({ branch, commit }: Decision, shown: string): void {

@@ -11,7 +11,7 @@ import { diffTree } from "../../store/git/commands/tree.ts";
 import { listBranches } from "../../store/git/review-branches.ts";
 import { servedRef } from "../harvest/repository.ts";
 
-export type Review = Awaited<ReturnType<typeof readReviews>>[number];
+export type WaitingReview = Awaited<ReturnType<typeof readReviews>>[number];
 
 const maxProcesses = 4;
 
@@ -30,7 +30,11 @@ export const staleAdvice = `${staleText}. Decline it, and ask the sender to send
  * Whether the served branch has changed a file of a review since the two have parted, to something else. Such a review is
  * not merged, even where git could: no reviewer has seen the result.
  */
-export async function isStale(repository: string, { commit }: Pick<Review, "commit">, base = servedRef) {
+export async function isStale(
+	repository: string,
+	{ commit }: Pick<WaitingReview, "commit">,
+	base = servedRef,
+) {
 	const fork = await gitText(repository, ["merge-base", base, commit]);
 	const stored = await diffTree(repository, fork, base, "layers");
 	const idOf = new Map(stored.map(({ path, id }) => [path, id]));
@@ -79,7 +83,7 @@ export async function readReviews(
  * @param word a branch (`register/23ax5t`), a smallkey or the name of a review
  * @throws {Error} if no review has it, or several have
  */
-export async function findWaiting(repository: string, word: string): Promise<Review> {
+export async function findWaiting(repository: string, word: string): Promise<WaitingReview> {
 	const waiting = await readReviews(repository, "waiting");
 	const [review, second] = waiting.filter(
 		({ branch, name }) => [branch, name].includes(word) || name.split("+").at(-1) === `review.${word}`,

@@ -22,7 +22,7 @@ import { proposalLines } from "../history.ts";
 import { conflictObstacle } from "../layer-changes.ts";
 import { countErrors, type Review, review } from "../review.ts";
 import { changeLines, pullLines, reviewLines, summaryLine } from "../terminal.ts";
-import { findWaiting, isStale, staleAdvice, type Review as WaitingReview } from "../waiting.ts";
+import { findWaiting, isStale, staleAdvice, type WaitingReview } from "../waiting.ts";
 
 const help = `
 Without a verb it compares two commits, as for a pull request. The verbs are for the changes that wait in the repository

@@ -166,29 +166,25 @@ test("only the services that a change touches are asked, and block it", async ()
 	);
 });
 
-test("what a change does for viewers of one target only is shown, and its service is asked", async () => {
-	const targets = { v2: { en: { service_url: "https://other.example/wms" } } };
+test("what a change does in one target only is shown, and its service is asked", async () => {
+	const targets = { v2: { en: { service_url: "https://v2.example/wms" } } };
 	const text = JSON.stringify({ ...JSON.parse(wmsFile("roads")), targets }, null, 2);
 	const { outcome, asked } = await reviewed(added("abc.json", text), { abc: [finding("wrong")] });
-	const shown = ({ layers: [layer] }: Review) =>
-		layer?.fragments.map(({ lang, target, lines }) =>
-			[lang, target, ...lines.filter((line) => /^[+-]/.test(line))].join(" ").replace(/\s+/g, " "),
+	const shown = ({ layers }: Review) =>
+		layers[0]?.fragments.map(({ lang, target, lines }) =>
+			`${lang} ${target} ${lines.filter((line) => line.startsWith("+"))}`.replace(/\s+/g, " "),
 		);
-	const change = '- "url": "https://maps.example/wms", + "url": "https://other.example/wms",';
-	assert.equal([asked, shown(outcome)], [["abc"], [`en v2 ${change}`]]);
+	assert.equal([asked, shown(outcome)], [["abc"], ['en v2 + "url": "https://v2.example/wms",']]);
 	const [wrong] = remarksOf(outcome, "wrong service");
 	assert.equal([wrong?.line, wrong?.text], [15, "/targets/v2/en/service_url: says wrong"]);
-	const metadata = {
+	const more = {
 		metadata: { metadata_url: "https://meta.example/", catalogue_url: "https://list.example/" },
 	};
-	const { outcome: described } = await reviewed(added("abc.json", wmsFile("roads", undefined, metadata)));
-	assert.match(shown(described)?.join("\n") ?? "", /^en v2 .*meta\.example[\s\S]*^fr v2 /m);
-	const { outcome: moved } = await reviewed(added("abc.json", wmsFile("roads", "https://new.example/wms")));
-	assert.equal(
-		shown(moved)?.map((line) => line.split(" - ")[0]),
-		["en v0.9", "fr v0.9"],
-		"once, where all targets say the same",
-	);
+	const described = await reviewed(added("abc.json", wmsFile("roads", undefined, more)));
+	assert.match(shown(described.outcome)?.join("\n") ?? "", /^en v2 .*meta\.example[\s\S]*^fr v2 /m);
+	const moved = await reviewed(added("abc.json", wmsFile("roads", "https://new.example/wms")));
+	const first = shown(moved.outcome)?.map((line) => line.slice(0, 7));
+	assert.equal(first, ["en v0.9", "fr v0.9"], "once, where all targets say the same");
 });
 
 test("those who own the files on the base have to approve, not those that the change names", async () => {
