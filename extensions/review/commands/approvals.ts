@@ -94,11 +94,25 @@ async function postReport(
 	return before ? "edited" : "posted";
 }
 
+const fetchCommit = "fetch --quiet --no-tags --no-recurse-submodules --no-write-fetch-head origin".split(" ");
+
+/** Of a branch of the clone's origin: its owners, and what merging a commit into it changes. */
+async function readBase(base: string) {
+	const ref = `refs/remotes/origin/${base}`;
+	// A run that has waited has an older commit than the branch, and a tag may have the same name.
+	await runGit(".", ["fetch", "--quiet", "--no-tags", "origin", `+refs/heads/${base}:${ref}`]);
+	const tip = await gitText(".", ["rev-parse", "--verify", ref]);
+	const { owners } = parseOwners(await readAt(".", tip, ownersPath));
+	const readMerge = (head: string) =>
+		withMerge(".", tip, head, async ({ changed, obstacle }) => {
+			return { paths: changed.map(({ path }) => path), obstacle };
+		});
+	return { base, owners, readMerge };
+}
+
 const approvalsHelp = `
 For the workflow layers, which runs it in a clone: ${ownersPath} of the base branch decides about what each merge changes. A change of a sender
 that its owners have approved, and whose checks have passed, is merged.`;
-
-const fetchCommit = "fetch --quiet --no-tags --no-recurse-submodules --no-write-fetch-head origin".split(" ");
 
 export const run = createRun(async ({ read, environment, io }) => {
 	const [{ author, reports, all, ...options }] = await read((line) =>
@@ -133,19 +147,10 @@ export const run = createRun(async ({ read, environment, io }) => {
 		}
 	};
 	await withGithub(options.plan, environment, io.now(), async (github, base) => {
-		for (const pull of reports === undefined ? [] : pulls)
-			await attempt(pull.number, postReport(github, pull, reports ?? "", author));
+		if (reports !== undefined)
+			for (const pull of pulls) await attempt(pull.number, postReport(github, pull, reports, author));
 		const teams: Teams = new Map(Object.entries(JSON.parse(await readFile(teamsFile, "utf8"))));
-		const ref = `refs/remotes/origin/${base}`;
-		// A run that has waited has an older commit than the branch, and a tag may have the same name.
-		await runGit(".", ["fetch", "--quiet", "--no-tags", "origin", `+refs/heads/${base}:${ref}`]);
-		const tip = await gitText(".", ["rev-parse", "--verify", ref]);
-		const { owners } = parseOwners(await readAt(".", tip, ownersPath));
-		const readMerge = (head: string) =>
-			withMerge(".", tip, head, async ({ changed, obstacle }) => {
-				return { paths: changed.map(({ path }) => path), obstacle };
-			});
-		const run = { github, base, owners, teams, author, isMentioning: !all, readMerge };
+		const run = { github, ...(await readBase(base)), teams, author, isMentioning: !all };
 		if (all) await checkBranch(run);
 		const open = await openPulls(github, base);
 		const chosen = all
