@@ -69,15 +69,8 @@ export function withoutRequest(address: string): string {
 	return `${path}${kept && `?${kept}`}${fragment}`;
 }
 
-/** No WMS answers at ArcGIS's REST interface. */
-const arcgisRest = /\/rest\/services\/.*\/(?:MapServer|FeatureServer)(?:\/\d{1,9})?\/?$/i;
-
 /** Whose addresses are those of a MapServer or FeatureServer, or of a layer in it. */
-export const arcgisKinds: ReadonlySet<string> = new Set([
-	"esriFeature",
-	"esriMapServer",
-	"esriFeatureServer",
-]);
+export const arcgisKinds = new Set(["esriFeature", "esriMapServer", "esriFeatureServer"]);
 
 /**
  * Why no viewer can draw the layer from an address of another kind of service. Null where this is uncertain:
@@ -85,8 +78,9 @@ export const arcgisKinds: ReadonlySet<string> = new Set([
  */
 export function kindProblem(url: URL, type: string): Text | null {
 	if (type === "ogcWms") {
-		if (!arcgisRest.test(url.pathname) || asksForWms(url)) return null;
-		return textOf("kind-other");
+		// No WMS answers at ArcGIS's REST interface.
+		const isRest = /\/rest\/services\//i.test(url.pathname) && arcgisPath.test(url.pathname);
+		return isRest && !asksForWms(url) ? textOf("kind-other") : null;
 	}
 	const operation = type.startsWith("esri") ? operationOf(url) : null;
 	if (operation) return textOf("kind-operation", operation.operation, operation.address);
@@ -104,7 +98,7 @@ function asksForWms(url: URL): boolean {
 }
 
 /** Every viewer sets its own. */
-const formParameters: ReadonlySet<string> = new Set(["f", "callback", "_"]);
+const formParameters = new Set(["f", "callback", "_"]);
 
 export function withoutForm(address: string): string {
 	const [, path = "", query = ""] = /^([^?#]*)\??([^#]*)/.exec(address) ?? [];

@@ -109,12 +109,11 @@ function syntaxRule(text: string, error: string, offset: number, length: number)
 		return [lines.length, (lines.at(-1) as string).length + 1] as const;
 	};
 	const token = text.slice(offset, offset + length);
-	const before = text.slice(0, offset).trimEnd();
-	if (/^[\]},]$/.test(token) && before.endsWith(","))
-		return textOf("json-comma", ...lineAndColumn(before.length - 1));
-	const place = lineAndColumn(offset);
+	const comma = /,\s*$/.exec(text.slice(0, offset));
+	if (comma && /^[\]},]$/.test(token)) return textOf("json-comma", ...lineAndColumn(comma.index));
 	const sign = missingSigns[error];
-	if (sign) return textOf("json-missing", ...place, sign);
+	if (sign) return textOf("json-missing", ...lineAndColumn(offset), sign);
+	const place = lineAndColumn(offset);
 	return token === "" ? textOf("json-end", ...place) : textOf("json", ...place, shownValue(token));
 }
 

@@ -65,18 +65,18 @@ export function maxBytesOf(path: string): number {
 	return path.endsWith(".service.json") ? maxDescriptionBytes : maxRegistrationBytes;
 }
 
-export type LangRegistration1 = Registration1[Lang];
+export type LangPart1 = Registration1[Lang];
 
 /** Of either version. */
-export type Members = LangRegistration1 & {
+export type Members = LangPart1 & {
 	scrape_only?: (string | number)[];
 	feature_info_format?: string;
 	tolerance?: number;
 };
 
-export type LangRegistration2 = Registration2[Lang];
+export type LangPart2 = Registration2[Lang];
 
-export type ServiceType = LangRegistration2["service_type"];
+export type ServiceType = LangPart2["service_type"];
 
 export const readInfoTypes: ReadonlySet<string> = new Set(["text/html", "text/plain", "application/json"]);
 
@@ -112,7 +112,7 @@ export function namedLayers(registration: Registration, lang: Lang): readonly st
 	return "scrape_only" in node ? (node.scrape_only ?? []).map(String) : [];
 }
 
-export function takesAllLayers(node: LangRegistration2): boolean {
+export function takesAllLayers(node: LangPart2): boolean {
 	return "recursive" in node && node.recursive === true && node.scrape_only === undefined;
 }
 

@@ -1,6 +1,6 @@
 import { fieldNamed } from "../../registry/description.ts";
 import { type Cause, causeOf } from "../../registry/health.ts";
-import type { LangRegistration1, Registration } from "../../registry/registration.ts";
+import type { LangPart1, Registration } from "../../registry/registration.ts";
 import { langs } from "../../registry/smallkey.ts";
 import { isGroup } from "../../site/service/arcgis.ts";
 import {
@@ -87,7 +87,7 @@ function nameNotes(name: string, listed: string): Cause[] {
 }
 
 function typeNotes(
-	{ layer: name = "", feature_info_type: infoType, legend_format: legendType }: LangRegistration1,
+	{ layer: name = "", feature_info_type: infoType, legend_format: legendType }: LangPart1,
 	layer: CapabilitiesLayer,
 	{ featureInfoFormats, legendFormats }: Capabilities,
 ): Fault[] {

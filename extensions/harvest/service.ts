@@ -1,8 +1,8 @@
 import { causeOf } from "../../registry/health.ts";
 import {
 	isVersion2,
-	type LangRegistration1,
-	type LangRegistration2,
+	type LangPart1,
+	type LangPart2,
 	namedLayers,
 	type Registration,
 	serviceTypeOf,
@@ -15,7 +15,7 @@ export type Service = ReturnType<typeof serviceOf>;
 
 /** What is registered in a language. */
 export function serviceOf(registration: Registration, lang: Lang) {
-	const entry: LangRegistration1 | LangRegistration2 = registration[lang];
+	const entry: LangPart1 | LangPart2 = registration[lang];
 	const type = serviceTypeOf(registration, lang);
 	return {
 		lang,

@@ -1,6 +1,6 @@
 import type { Drawing, Field, LangDescription, Renderer } from "../../registry/description.ts";
 import { defaultMapWkid, type Extent, genericImage } from "../../registry/generic.ts";
-import type { LangRegistration1, LangRegistration2 } from "../../registry/registration.ts";
+import type { LangPart1, LangPart2 } from "../../registry/registration.ts";
 import type { FragmentSettings } from "../../registry/targets/facts.ts";
 import { maxSnapshotFeatures, snapshotGeometries } from "../../registry/targets/ramp.ts";
 import { isObject, listOf, objectOf } from "../../site/service/decode.ts";
@@ -14,7 +14,7 @@ import { type Json, textOf } from "./dump.ts";
  */
 export function describeNode(
 	node: Json,
-	entry: LangRegistration1 | LangRegistration2,
+	entry: LangPart1 | LangPart2,
 	{ mapWkid = defaultMapWkid }: FragmentSettings,
 ): LangDescription {
 	const geometry = textOf(node.geometryType);

@@ -2,12 +2,7 @@ import pMap from "p-map";
 import { createFetch } from "../../api/service/net/fetch.ts";
 import type { Configuration } from "../../api/service/settings.ts";
 import type { CheckedLayer } from "../../registry/judge.ts";
-import {
-	isVersion2,
-	type LangRegistration1,
-	type Registration,
-	serviceTypeOf,
-} from "../../registry/registration.ts";
+import { isVersion2, type LangPart1, type Registration, serviceTypeOf } from "../../registry/registration.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { createAsk } from "../harvest/ask.ts";
 import { checkLayer } from "../harvest/check-layer.ts";
@@ -86,6 +81,6 @@ function servicesOf(layer: CheckedLayer | null): { layer: CheckedLayer; place: s
 }
 
 function requestOf({ registration }: CheckedLayer, lang: Lang): string {
-	const { service_url, layer }: LangRegistration1 = registration[lang];
+	const { service_url, layer }: LangPart1 = registration[lang];
 	return JSON.stringify([lang, serviceTypeOf(registration, lang), service_url, layer]);
 }

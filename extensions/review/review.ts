@@ -1,6 +1,6 @@
 import { draftAddress } from "../../registry/draft.ts";
 import { parseOwners } from "../../registry/owners.ts";
-import type { LangRegistration1 } from "../../registry/registration.ts";
+import type { LangPart1 } from "../../registry/registration.ts";
 import type { FragmentSettings } from "../../registry/targets/facts.ts";
 import { askServices, type CheckServices } from "./ask-services.ts";
 import { fragmentChanges } from "./fragment-changes.ts";
@@ -93,7 +93,7 @@ function rowsOf(layers: readonly ChangedLayer[], remarks: readonly Remark[]) {
 	const order: string[] = [...kinds.map(({ state }) => state), ""];
 	const rows = layers.map((layer) => {
 		const { file, verb, before, after } = layer;
-		const en: Partial<LangRegistration1> = (after ?? before)?.registration.en ?? {};
+		const en: Partial<LangPart1> = (after ?? before)?.registration.en ?? {};
 		return {
 			...layer,
 			/** Empty if nothing is wrong or odd. */

@@ -1,4 +1,4 @@
-import type { ServiceType } from "../registration.ts";
+import { readInfoTypes, type ServiceType } from "../registration.ts";
 import { addressOf, type LayerFacts, layerAddress, type Render, type Target } from "./facts.ts";
 
 /** FGPV 2 and 3, GeoView and the geo.ca portal. */
@@ -79,7 +79,7 @@ function nodeOf(layer: LayerFacts): object | null {
 
 /** FGPV fails on any other type of legend. */
 const legendTypes = new Set(["image/png", "image/gif", "image/jpeg", "image/svg", "image/svg+xml"]);
-const infoTypes = new Set(["text/html;fgpv=summary", "text/html", "text/plain", "application/json"]);
+const infoTypes = new Set(["text/html;fgpv=summary", ...readInfoTypes]);
 
 function ogcMembers(layer: LayerFacts): object {
 	return {

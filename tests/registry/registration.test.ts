@@ -4,7 +4,7 @@ import {
 	canonicalText,
 	harvestedLangs,
 	kindOf,
-	type LangRegistration2,
+	type LangPart2,
 	parseRegistration,
 	type Registration2,
 } from "../../registry/registration.ts";
@@ -129,7 +129,7 @@ test("the kind of a layer, and the languages in which its service is harvested",
 	assert.equal(harvestedLangs({ ...plain, en: roads, fr: roads }), ["en", "fr"]);
 	const features = { ...plain, payload_type: "feature" } as const;
 	assert.equal([kindOf(features), harvestedLangs(features)], ["feature", ["en", "fr"]]);
-	const of = (en: Partial<LangRegistration2>, fr: Partial<LangRegistration2>) =>
+	const of = (en: Partial<LangPart2>, fr: Partial<LangPart2>) =>
 		({ version: "2.0", en: { service_url, ...en }, fr: { service_url, ...fr } }) as Registration2;
 	const mixed = of({ service_type: "esriFeature" }, { service_type: "esriTile", service_name: "Tuiles" });
 	assert.equal([kindOf(mixed), harvestedLangs(mixed)], ["esriFeature and esriTile", ["en"]]);

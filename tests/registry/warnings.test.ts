@@ -1,5 +1,5 @@
 import * as assert from "uvu/assert";
-import { type LangRegistration2, type Registration1, warningsOf } from "../../registry/registration.ts";
+import { type LangPart2, type Registration1, warningsOf } from "../../registry/registration.ts";
 import { textsOf } from "../../registry/texts.ts";
 import { test } from "../helpers/suite.ts";
 
@@ -99,7 +99,7 @@ test("a name in one language only", () => {
 });
 
 test("services of version 2.0", () => {
-	const fr: LangRegistration2 = { service_type: "esriTile", service_url: "https://h.example/t/MapServer" };
+	const fr: LangPart2 = { service_type: "esriTile", service_url: "https://h.example/t/MapServer" };
 	const numbered = "must not end with the number of one layer: scrape_only names layers";
 	for (const [service_type, path, ...texts] of [
 		["esriMapServer", "MapServer"],

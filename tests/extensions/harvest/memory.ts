@@ -7,7 +7,7 @@ import { harvestLayer } from "../../../extensions/harvest/harvest-layer.ts";
 import { mergeDescription } from "../../../extensions/harvest/merge.ts";
 import { parseDescription } from "../../../registry/description.ts";
 import { causeOf } from "../../../registry/health.ts";
-import type { LangRegistration2, Registration, Registration2 } from "../../../registry/registration.ts";
+import type { LangPart2, Registration, Registration2 } from "../../../registry/registration.ts";
 
 export interface MemoryAnswer {
 	status?: number;
@@ -96,7 +96,7 @@ export function nodeAt(
 	path: string,
 	more: object = { recursive: true },
 ): Registration2 {
-	const node = { service_type, service_url: host + path, ...more } as LangRegistration2;
+	const node = { service_type, service_url: host + path, ...more } as LangPart2;
 	return { version: "2.0", en: node, fr: node };
 }
 

@@ -6,7 +6,7 @@ import { isDescribed } from "../../../extensions/harvest/description.ts";
 import { resultOf } from "../../../extensions/harvest/finding.ts";
 import { watchLayer } from "../../../extensions/harvest/watch-layer.ts";
 import type { NamedDescription } from "../../../registry/description.ts";
-import type { LangRegistration1, Registration, Registration1 } from "../../../registry/registration.ts";
+import type { LangPart1, Registration, Registration1 } from "../../../registry/registration.ts";
 import { layerFacts } from "../../../registry/targets/facts.ts";
 import { renderAt, targetNames } from "../../../registry/targets/table.ts";
 import { describedFor } from "../../../site/data/entry.ts";
@@ -19,7 +19,7 @@ const address = `${host}/wms`;
 const request = "SERVICE=WMS&REQUEST=GetCapabilities&VERSION=1.3.0";
 
 function wms(en: string, fr = en, more: { en?: object; fr?: object } = {}): Registration1 {
-	const entryOf = (layer: string, members: object = {}): LangRegistration1 => ({
+	const entryOf = (layer: string, members: object = {}): LangPart1 => ({
 		service_url: address,
 		layer,
 		...members,

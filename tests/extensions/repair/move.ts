@@ -1,4 +1,4 @@
-import type { LangRegistration1, Registration } from "../../../registry/registration.ts";
+import type { LangPart1, Registration } from "../../../registry/registration.ts";
 import {
 	arcgis,
 	type Host,
@@ -68,15 +68,12 @@ export const same = proposed("same");
 export const perhaps = proposed("perhaps");
 
 export function featureAt(en: string, fr = en): Registration {
-	const [one, other] = [en, fr].map(memberOf) as unknown as [LangRegistration1, LangRegistration1];
+	const [one, other] = [en, fr].map(memberOf) as unknown as [LangPart1, LangPart1];
 	return { version: "1.0.0", payload_type: "feature", en: one, fr: other };
 }
 
 export function wmsAt(service_url: string, en: string, fr = en): Registration {
-	const [one, other] = [en, fr].map((layer) => ({ service_url, layer })) as [
-		LangRegistration1,
-		LangRegistration1,
-	];
+	const [one, other] = [en, fr].map((layer) => ({ service_url, layer })) as [LangPart1, LangPart1];
 	return { version: "1.0.0", payload_type: "wms", en: one, fr: other };
 }
 

@@ -1,8 +1,8 @@
 import * as assert from "uvu/assert";
 import type { Description } from "../../../registry/description.ts";
 import type {
-	LangRegistration1,
-	LangRegistration2,
+	LangPart1,
+	LangPart2,
 	Registration,
 	Registration1,
 	Registration2,
@@ -19,12 +19,12 @@ export const metadata = {
 	catalogue_url: "https://host.example/c",
 };
 
-export function wmsWith(more: Partial<LangRegistration1>): Registration1 {
+export function wmsWith(more: Partial<LangPart1>): Registration1 {
 	const entry = { service_url: "https://host.example/wms", layer: "roads", ...more };
 	return { version: "1.0.0", payload_type: "wms", en: entry, fr: entry };
 }
 
-export function version2(node: LangRegistration2): Registration2 {
+export function version2(node: LangPart2): Registration2 {
 	return { version: "2.0", en: node, fr: node };
 }
 

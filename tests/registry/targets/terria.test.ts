@@ -1,5 +1,5 @@
 import * as assert from "uvu/assert";
-import type { LangRegistration2 } from "../../../registry/registration.ts";
+import type { LangPart2 } from "../../../registry/registration.ts";
 import { terria } from "../../../registry/targets/terria.ts";
 import { test } from "../../helpers/suite.ts";
 import { featureAt } from "../../viewer/viewer.ts";
@@ -50,11 +50,7 @@ const nodes: [string, object, object | null][] = [
 
 test("each kind of service of version 2.0 has its member, or none", () => {
 	for (const [service_type, members, expected] of nodes)
-		assert.equal(
-			memberOf(version2({ service_type, ...members } as LangRegistration2)),
-			expected,
-			service_type,
-		);
+		assert.equal(memberOf(version2({ service_type, ...members } as LangPart2)), expected, service_type);
 });
 
 test.run();

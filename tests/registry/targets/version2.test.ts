@@ -1,6 +1,6 @@
 import * as assert from "uvu/assert";
 import type { Description } from "../../../registry/description.ts";
-import type { LangRegistration2 } from "../../../registry/registration.ts";
+import type { LangPart2 } from "../../../registry/registration.ts";
 import type { Target } from "../../../registry/targets/facts.ts";
 import { v1, v09 } from "../../../registry/targets/ramp.ts";
 import { ramp4 } from "../../../registry/targets/ramp4.ts";
@@ -18,11 +18,11 @@ function withEntries(service_url: string, entries: (string | number)[]): Descrip
 	return { en: { service_url, entries }, fr: { service_url, entries } };
 }
 
-const nodeAt = (target: Target, node: LangRegistration2, description?: Description) =>
+const nodeAt = (target: Target, node: LangPart2, description?: Description) =>
 	renderAt(target, version2(node), description ? { description } : {});
 
 test("an esriFeature is served by every target", () => {
-	const node: LangRegistration2 = {
+	const node: LangPart2 = {
 		service_type: "esriFeature",
 		service_url: featureServer,
 		service_name: "Wells",
@@ -36,7 +36,7 @@ test("an esriFeature is served by every target", () => {
 });
 
 test("layers of a WMS are in the publisher's order", () => {
-	const node: LangRegistration2 = {
+	const node: LangPart2 = {
 		...{ service_type: "ogcWms", service_url: `${wms}?`, scrape_only: ["b", "a", "c"] },
 		feature_info_format: "text/html;fgpv=summary",
 	};
@@ -54,19 +54,19 @@ test("layers of a WMS are in the publisher's order", () => {
 });
 
 test("one layer of a WMS is what a wms registration of version 1.x is", () => {
-	const node: LangRegistration2 = {
+	const node: LangPart2 = {
 		...{ service_type: "ogcWms", service_url: wms, scrape_only: ["roads"] },
 		...{ feature_info_format: "text/html", legend_format: "image/gif" },
 	};
 	const older = wmsWith({ feature_info_type: "text/html", legend_format: "image/gif" });
 	for (const target of [v09, v1, v2, ramp4])
 		assert.equal(nodeAt(target, node), renderAt(target, older), target.name);
-	const summary: LangRegistration2 = { ...node, feature_info_format: "text/html;fgpv=summary" };
+	const summary: LangPart2 = { ...node, feature_info_format: "text/html;fgpv=summary" };
 	assert.equal(nodeAt(v09, summary), nodeAt(v09, node), "to a viewer of v0.9 it is HTML");
 });
 
 test("recursive is every layer that was harvested, in the service's order; until then none", () => {
-	const node: LangRegistration2 = { service_type: "ogcWms", service_url: wms, recursive: true };
+	const node: LangPart2 = { service_type: "ogcWms", service_url: wms, recursive: true };
 	for (const target of [v09, v1, v2, ramp4])
 		assert.is(nodeAt(target, node), null, "no viewer makes a layer of no entries");
 	const found = withEntries(wms, ["z", "a"]);
@@ -74,16 +74,16 @@ test("recursive is every layer that was harvested, in the service's order; until
 	assert.is(nodeAt(v2, node, found).layers[0].name, "k");
 	assert.is(nodeAt(v2, node, withEntries(`${wms}/other`, ["z"])), null);
 	assert.equal(nodeAt(v09, node, withEntries(wms, ["z"])).layers.wms[0].layerName, "z");
-	const chosen: LangRegistration2 = { ...node, scrape_only: ["m"] };
+	const chosen: LangPart2 = { ...node, scrape_only: ["m"] };
 	assert.equal(nodeAt(v2, chosen, found).layers[0].layerEntries, [{ id: "m" }]);
 	assert.is(nodeAt(v2, { ...node, recursive: false }, found), null);
 });
 
 test("a WMTS is served at v2 only, and not in a list, which ends FGPV's", () => {
-	const node: LangRegistration2 = { service_type: "ogcWmts", service_url: wms, scrape_only: ["t"] };
+	const node: LangPart2 = { service_type: "ogcWmts", service_url: wms, scrape_only: ["t"] };
 	const [{ layerType, layerEntries }] = nodeAt(v2, node).layers;
 	assert.equal([layerType, layerEntries], ["ogcWmts", [{ id: "t" }]]);
-	const isUnlisted = (one: LangRegistration2) =>
+	const isUnlisted = (one: LangPart2) =>
 		v2.isUnlisted?.(new TextEncoder().encode(JSON.stringify(nodeAt(v2, one))));
 	assert.is(isUnlisted({ ...node, service_name: '","layerType":"ogcWms"' }), true);
 	assert.is(isUnlisted({ ...node, service_type: "ogcWms", service_name: ',"layerType":"ogcWmts"' }), false);
@@ -91,7 +91,7 @@ test("a WMTS is served at v2 only, and not in a list, which ends FGPV's", () => 
 });
 
 test("a whole MapServer and a whole FeatureServer", () => {
-	const node: LangRegistration2 = {
+	const node: LangPart2 = {
 		service_type: "esriMapServer",
 		service_url: `${service}/`,
 		scrape_only: [5, 0],
@@ -104,11 +104,11 @@ test("a whole MapServer and a whole FeatureServer", () => {
 	assert.is(readAsFgpv([fragment]).length, 1);
 	const item = nodeAt(ramp4, node);
 	assert.equal([item.layerType, item.sublayers], ["esri-map-image", [{ index: 5 }, { index: 0 }]]);
-	const all: LangRegistration2 = { service_type: "esriMapServer", service_url: service, recursive: true };
+	const all: LangPart2 = { service_type: "esriMapServer", service_url: service, recursive: true };
 	const [harvested] = nodeAt(v2, all, withEntries(service, [2, 1])).layers;
 	assert.equal(harvested.layerEntries, [{ index: 2 }, { index: 1 }]);
 	const features = "https://host.example/arcgis/rest/services/X/FeatureServer";
-	const some: LangRegistration2 = {
+	const some: LangPart2 = {
 		service_type: "esriFeatureServer",
 		service_url: features,
 		scrape_only: [3],
@@ -116,7 +116,7 @@ test("a whole MapServer and a whole FeatureServer", () => {
 	const server = { id: "rcs.k.en", layerType: "esriFeature", url: `${features}/3`, name: "X" };
 	assert.equal(nodeAt(v2, some).layers, [server]);
 	assert.equal([nodeAt(ramp4, some).layerType, nodeAt(ramp4, some).url], ["esri-feature", `${features}/3`]);
-	const withToken: LangRegistration2 = { ...some, service_url: `${features}?token=1` };
+	const withToken: LangPart2 = { ...some, service_url: `${features}?token=1` };
 	assert.is(JSON.parse(renderText(v2, version2(withToken)) ?? "").layers[0].url, `${features}/3?token=1`);
 	assert.is(nodeAt(ramp4, withToken).url, `${features}/3?token=1`);
 	for (const target of [v2, ramp4]) assert.is(nodeAt(target, { ...some, scrape_only: [3, 4] }), null);
@@ -129,7 +129,7 @@ test("services of tiles and of images", () => {
 		["esriTile", "esri-tile"],
 		["esriImage", "esri-imagery"],
 	] as const) {
-		const node: LangRegistration2 = { service_type, service_url: service, service_name: "Imagery" };
+		const node: LangPart2 = { service_type, service_url: service, service_name: "Imagery" };
 		const [{ layerType, url, name }] = nodeAt(v2, node).layers;
 		assert.equal([layerType, url, name], [service_type, service, "Imagery"]);
 		assert.equal(nodeAt(ramp4, node), { id: "rcs.k.en", layerType: item, url: service, name: "Imagery" });
