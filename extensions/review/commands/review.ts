@@ -42,13 +42,6 @@ async function openRepository({ environment }: Session) {
 	return { settings, repository, name };
 }
 
-/** @throws {Error} if only another user may decide there */
-async function openForDecision(session: Session) {
-	const { settings, repository, name } = await openRepository(session);
-	await refuseOthers(repository, name);
-	return { settings, repository };
-}
-
 async function compare(
 	session: Session,
 	{ head, report, ...options }: { base?: string; head: string; report?: string },
@@ -120,7 +113,8 @@ async function accept(session: Session, key: string, options: { by?: string; com
 	const shown = options.commit ?? "";
 	if (!/^[0-9a-f]{7,64}$/.test(shown))
 		throw new Error("--commit: is needed, an id as npx fragment-publisher review show prints it");
-	const { settings, repository } = await openForDecision(session);
+	const { settings, repository, name } = await openRepository(session);
+	await refuseOthers(repository, name);
 	const waiting = await findWaiting(repository, key);
 	refuseUnseen(waiting, shown);
 	// A merge does not wait for map services: only `show` asks them.
@@ -143,7 +137,8 @@ async function accept(session: Session, key: string, options: { by?: string; com
 async function decline(session: Session, key: string, options: { by?: string; why?: string }) {
 	const reason = parseReason(needed("--why", options.why));
 	const reviewer = parseReviewer(options.by);
-	const { repository } = await openForDecision(session);
+	const { repository, name } = await openRepository(session);
+	await refuseOthers(repository, name);
 	const waiting = await findWaiting(repository, key);
 	const branch = await declineReview(repository, waiting, reviewer, reason);
 	session.print(`Declined; the change is kept on the branch ${branch}`);
