@@ -6,10 +6,10 @@ import { type Agreement, agreementOf, hasItsName } from "./agreement.ts";
 import { askDocument, askLayers, objectsIn } from "./arcgis/answers.ts";
 import { describeLayer, sketchLayer } from "./arcgis/feature-layer.ts";
 import { numberIn } from "./arcgis/place.ts";
+import { orNull, Trouble } from "./ask.ts";
 import type { Clients } from "./clients.ts";
 import type { DescriptionResult } from "./description.ts";
 import { siblingText, wmsSiblings } from "./siblings.ts";
-import { orNull, Trouble } from "./trouble.ts";
 import { describeLayers } from "./wms/describe-layers.ts";
 
 export interface Alike {

@@ -13,10 +13,10 @@ import { quote } from "../../site/service/decode.ts";
 import { askLayer, askService, objectsIn } from "./arcgis/answers.ts";
 import { fieldsOf } from "./arcgis/feature-layer.ts";
 import { leavesOf } from "./arcgis/service.ts";
+import { orTrouble, Trouble } from "./ask.ts";
 import type { Clients } from "./clients.ts";
 import { type Finding, findingOf } from "./finding.ts";
 import { checkEntries, type Service, serviceOf } from "./service.ts";
-import { orTrouble, Trouble } from "./trouble.ts";
 import { legendFormatsOf } from "./wms/layers.ts";
 
 type Fault = Parameters<typeof findingOf>[1];

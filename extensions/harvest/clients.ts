@@ -1,7 +1,6 @@
 import { aborted } from "node:util";
 import { causeOf } from "../../registry/health.ts";
-import type { Ask } from "./ask.ts";
-import { Trouble } from "./trouble.ts";
+import { type Ask, Trouble } from "./ask.ts";
 import { createReadCapabilities, type ReadCapabilities } from "./wms/read-capabilities.ts";
 
 export interface Clients {

@@ -1,7 +1,7 @@
 import { currentDescription, type Description, type LangDescription } from "../../registry/description.ts";
 import { harvestedLangs, type Registration } from "../../registry/registration.ts";
 import { formats } from "../../registry/schemas/definitions.ts";
-import type { Trouble } from "./trouble.ts";
+import type { Trouble } from "./ask.ts";
 
 export interface DescriptionResult {
 	description: LangDescription;

@@ -3,13 +3,13 @@ import { harvestedLangs, type Registration } from "../../registry/registration.t
 import { checkSameLayer } from "./alike.ts";
 import { describeArcgisService } from "./arcgis/answers.ts";
 import { describeLayer } from "./arcgis/feature-layer.ts";
+import { orTrouble, Trouble } from "./ask.ts";
 import type { Clients } from "./clients.ts";
 import type { DescriptionResult } from "./description.ts";
 import { findingOf } from "./finding.ts";
 import type { Harvest } from "./merge.ts";
 import { eachService, type Service, serviceOf } from "./service.ts";
 import { withSiblings } from "./siblings.ts";
-import { orTrouble, Trouble } from "./trouble.ts";
 import { describeLayers } from "./wms/describe-layers.ts";
 
 /** @throws {Trouble} */

@@ -9,7 +9,7 @@ import {
 	takesAllLayers,
 } from "../../registry/registration.ts";
 import type { Lang } from "../../registry/smallkey.ts";
-import { Trouble } from "./trouble.ts";
+import { Trouble } from "./ask.ts";
 
 export type Service = ReturnType<typeof serviceOf>;
 

@@ -8,8 +8,8 @@ import { agreementOf } from "./agreement.ts";
 import { askLayer, askLayers, askList } from "./arcgis/answers.ts";
 import { sketchLayer } from "./arcgis/feature-layer.ts";
 import { arcgisPlaceOf, numberIn } from "./arcgis/place.ts";
+import { orNull } from "./ask.ts";
 import type { Clients } from "./clients.ts";
-import { orNull } from "./trouble.ts";
 
 /** Name or number, and title: two layers may swap their names. */
 export function siblingText(name: string, title = ""): string {

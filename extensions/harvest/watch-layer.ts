@@ -9,12 +9,12 @@ import { checkSameLayer } from "./alike.ts";
 import { askLayer } from "./arcgis/answers.ts";
 import { sketchLayer } from "./arcgis/feature-layer.ts";
 import { lookAtFeatures } from "./arcgis/features.ts";
+import { orNull, orTrouble, Trouble } from "./ask.ts";
 import { checkLayer } from "./check-layer.ts";
 import type { Clients } from "./clients.ts";
 import { type Finding, findingOf, isSick } from "./finding.ts";
 import { describe } from "./harvest-layer.ts";
 import { eachService, type Service, serviceOf } from "./service.ts";
-import { orNull, orTrouble, Trouble } from "./trouble.ts";
 import { lookAtWms } from "./wms/look.ts";
 
 /**

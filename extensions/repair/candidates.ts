@@ -4,12 +4,12 @@ import { type Lang, langs } from "../../registry/smallkey.ts";
 import { hasItsName } from "../harvest/agreement.ts";
 import { type Alike, alikeAt, findAlike } from "../harvest/alike.ts";
 import { arcgisPlaceOf, numberIn } from "../harvest/arcgis/place.ts";
+import { orNull } from "../harvest/ask.ts";
 import type { Clients } from "../harvest/clients.ts";
 import { describe } from "../harvest/harvest-layer.ts";
 import { isOfOtherLanguage } from "../harvest/names.ts";
 import { placeOf, serviceOf } from "../harvest/service.ts";
 import { knowsAll } from "../harvest/siblings.ts";
-import { orNull } from "../harvest/trouble.ts";
 import { linkedServices, otherServices, permanentTarget, presenceOf } from "./places.ts";
 
 export interface Candidate extends Alike {

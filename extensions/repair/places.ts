@@ -5,11 +5,10 @@ import { findAlike } from "../harvest/alike.ts";
 import { askLayers, askList } from "../harvest/arcgis/answers.ts";
 import { describeLayer } from "../harvest/arcgis/feature-layer.ts";
 import { arcgisPlaceOf, numberIn } from "../harvest/arcgis/place.ts";
-import type { Ask } from "../harvest/ask.ts";
+import { type Ask, orNull, orTrouble, Trouble } from "../harvest/ask.ts";
 import type { Clients } from "../harvest/clients.ts";
 import { isCopyOf, seriesStep } from "../harvest/names.ts";
 import { knowsAll } from "../harvest/siblings.ts";
-import { orNull, orTrouble, Trouble } from "../harvest/trouble.ts";
 import { describeLayers } from "../harvest/wms/describe-layers.ts";
 
 type Fetch = typeof globalThis.fetch;

@@ -3,10 +3,9 @@ import type { ServiceType } from "../../../registry/registration.ts";
 import { maxTitle } from "../../../registry/schemas/description.ts";
 import { type Document, documentAddress, layerProblem, readDocument } from "../../../site/service/arcgis.ts";
 import { isObject, listOf, objectOf, parseAnswer, textOf } from "../../../site/service/decode.ts";
-import type { Ask } from "../ask.ts";
+import { type Ask, Trouble } from "../ask.ts";
 import type { DescriptionResult } from "../description.ts";
 import { checkEntries, type Service } from "../service.ts";
-import { Trouble } from "../trouble.ts";
 import { leavesOf, serviceProblem, serviceTitle } from "./service.ts";
 
 export function objectsIn(list: unknown): Document[] {

@@ -14,9 +14,9 @@ import {
 } from "../../../site/service/capabilities.ts";
 import { quote } from "../../../site/service/decode.ts";
 import { type Bounds, degreesOf } from "../../../site/service/projections.ts";
+import { Trouble } from "../ask.ts";
 import type { DescriptionResult } from "../description.ts";
 import { checkEntries } from "../service.ts";
-import { Trouble } from "../trouble.ts";
 import { keywordsFor, scalesOf } from "./layers.ts";
 import type { ReadCapabilities } from "./read-capabilities.ts";
 

@@ -1,4 +1,4 @@
-import { hasPngSignature } from "fast-png";
+import { decode, hasPngSignature } from "fast-png";
 import { type Cause, causeOf } from "../../../registry/health.ts";
 import type { Capabilities, CapabilitiesLayer } from "../../../site/service/capabilities.ts";
 import { quote } from "../../../site/service/decode.ts";
@@ -10,11 +10,11 @@ import {
 	pictureRequest,
 	referencesFor,
 } from "../../../site/service/requests.ts";
-import type { Ask } from "../ask.ts";
-import { Trouble } from "../trouble.ts";
-import { isBlank, pictureSide } from "./blank-picture.ts";
+import { type Ask, Trouble } from "../ask.ts";
 import { placesIn } from "./places.ts";
 import { isSameService, pictureAddress } from "./requests.ts";
+
+export const pictureSide = 64;
 
 interface Subject {
 	address: string;
@@ -127,4 +127,26 @@ async function askPicture(
 	if (hasPngSignature(bytes) || /^\s*image\//i.test(type)) return bytes;
 	const words = await exceptionIn(bytes, type);
 	return new Trouble("down", words ? causeOf("no-picture-but", quote(words)) : causeOf("no-picture"));
+}
+
+/** Before compression, a picture has some 16,000. */
+const maxBytes = 64 * 1024;
+
+/** The height follows (RFC 2083, section 4.1.1). */
+const widthOffset = 16;
+
+export function isBlank(bytes: Uint8Array): boolean {
+	if (!hasPngSignature(bytes) || bytes.length > maxBytes || bytes.length < widthOffset + 8) return false;
+	const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+	// The size is checked before the decoder allocates memory for it.
+	if (view.getUint32(widthOffset) > pictureSide || view.getUint32(widthOffset + 4) > pictureSide)
+		return false;
+	try {
+		const { data, channels = 1, palette, depth = 8 } = decode(bytes);
+		if (palette || depth < 8) return data.every((index) => index === data[0]);
+		const isClear = channels % 2 === 0 && data.every((value, at) => (at + 1) % channels !== 0 || value === 0);
+		return isClear || data.every((value, at) => value === data[at % channels]);
+	} catch {
+		return false;
+	}
 }

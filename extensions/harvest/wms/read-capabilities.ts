@@ -6,8 +6,7 @@ import { quote } from "../../../site/service/decode.ts";
 import type { Parts } from "../../../site/service/document-text.ts";
 import { NotCapabilities, readCapabilities } from "../../../site/service/read-capabilities.ts";
 import { capabilitiesAddress } from "../../../site/service/requests.ts";
-import type { Ask } from "../ask.ts";
-import { orNull, orTrouble, Trouble } from "../trouble.ts";
+import { type Ask, orNull, orTrouble, Trouble } from "../ask.ts";
 import { restfulAddress } from "./requests.ts";
 
 /**

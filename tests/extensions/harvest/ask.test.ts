@@ -1,7 +1,6 @@
 import * as assert from "uvu/assert";
 import { FetchFailure } from "../../../api/service/net/failure.ts";
-import { type Answer, createAsk } from "../../../extensions/harvest/ask.ts";
-import type { Trouble } from "../../../extensions/harvest/trouble.ts";
+import { type Answer, createAsk, type Trouble } from "../../../extensions/harvest/ask.ts";
 import { causeOf } from "../../../registry/health.ts";
 import { test } from "../../helpers/suite.ts";
 

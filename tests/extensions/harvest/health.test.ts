@@ -3,7 +3,7 @@ import { within } from "../../../extensions/harvest/clients.ts";
 import { resultOf } from "../../../extensions/harvest/finding.ts";
 import { harvestLayer } from "../../../extensions/harvest/harvest-layer.ts";
 import { watchLayer } from "../../../extensions/harvest/watch-layer.ts";
-import { isBlank } from "../../../extensions/harvest/wms/blank-picture.ts";
+import { isBlank } from "../../../extensions/harvest/wms/look.ts";
 import type { Registration, Registration2 } from "../../../registry/registration.ts";
 import { test } from "../../helpers/suite.ts";
 import { featureAt } from "../../viewer/viewer.ts";
