@@ -73,42 +73,43 @@ function startProcess(
 		killSignal: "SIGKILL",
 	});
 	if (child.pid !== undefined) lowerPriority(child.pid, niceness);
-	const waiting = new Map<number, { resolve: (result: Result) => void; reject: (error: Error) => void }>();
-	let isReady = false;
+	const waiting = new Map<number, (result: Result) => void>();
 	let lastId = 0;
 
-	function end(why: string): void {
-		for (const { resolve, reject } of waiting.values())
-			if (isReady) resolve({ reason: causeOf("process-ended"), orders: waiting.size });
-			// No fault of a service.
-			else reject(new Error(`the harvest's process does not start: ${why}`));
+	function end(): void {
+		for (const resolve of waiting.values())
+			resolve({ reason: causeOf("process-ended"), orders: waiting.size });
 		child.kill("SIGKILL");
 	}
 
-	child.on("message", (message: Report | "ready") => {
-		isReady = true;
-		if (message !== "ready") waiting.get(message.id)?.resolve(message.result);
+	const started = new Promise<void>((resolve, reject) => {
+		const fail = (why: string) => {
+			reject(new Error(`the harvest's process does not start: ${why}`));
+			end();
+		};
+		const timer = setTimeout(() => fail("time-out"), startMs).unref();
+		child.once("message", () => {
+			clearTimeout(timer);
+			resolve();
+		});
+		child.on("error", ({ message }) => fail(message));
+		child.on("exit", (code, signal) => fail(`${signal ?? code}`));
 	});
-	child.on("error", ({ message }) => end(message));
-	child.on("exit", (code, signal) => end(`${signal ?? code}`));
+	child.on("message", (message: Report | "ready") => {
+		if (message !== "ready") waiting.get(message.id)?.(message.result);
+	});
 
 	/** Rejects if the process does not start. */
 	async function run(order: Omit<Order, "id">): Promise<Result> {
+		await started;
 		lastId += 1;
 		const id = lastId;
-		const expireIn = (ms: number) => setTimeout(() => end("time-out"), ms).unref();
-		let timer = expireIn(isReady ? timeoutMs : startMs);
-		const restart = () => {
-			clearTimeout(timer);
-			timer = expireIn(timeoutMs);
-		};
-		if (!isReady) child.once("message", restart);
-		return new Promise<Result>((resolve, reject) => {
-			waiting.set(id, { resolve, reject });
+		const timer = setTimeout(end, timeoutMs).unref();
+		return new Promise<Result>((resolve) => {
+			waiting.set(id, resolve);
 			// If the process has just ended, its `exit` follows.
 			child.send({ id, ...order } satisfies Order, () => undefined);
 		}).finally(() => {
-			child.off("message", restart);
 			clearTimeout(timer);
 			waiting.delete(id);
 		});
