@@ -1,6 +1,10 @@
 import * as assert from "uvu/assert";
-import { type ItemsQuery, parseItemsQuery } from "../../../extensions/records/records.ts";
-import { createSearch, maxSearches } from "../../../extensions/records/routes.ts";
+import {
+	createSearch,
+	type ItemsQuery,
+	maxSearches,
+	parseItemsQuery,
+} from "../../../extensions/records/search.ts";
 import type { Entry } from "../../../site/data/entries.ts";
 import { suite } from "../../helpers/suite.ts";
 
