@@ -1,18 +1,14 @@
 import type { Variables } from "../../api/configuration.ts";
 import type { Extension, RunningService, Started } from "../../api/service/extensions.ts";
 
-interface MetricsSettings {
-	/** Null: nothing is measured. */
-	metrics: { host: string; port: number } | null;
-}
-
-export function readMetrics(variables: Variables): MetricsSettings {
+/** `metrics`: null if nothing is measured. */
+export function readMetrics(variables: Variables) {
 	const host = variables.text("METRICS_HOST", "127.0.0.1");
 	if (variables.text("METRICS_PORT", "") === "") return { metrics: null };
 	return { metrics: { host, port: variables.integer("METRICS_PORT", 0, 0, 65_535) } };
 }
 
-async function startMetrics(service: RunningService<MetricsSettings>): Promise<Started> {
+async function startMetrics(service: RunningService<ReturnType<typeof readMetrics>>): Promise<Started> {
 	const { configuration, gauges, log } = service;
 	if (!configuration.metrics) return { close: () => undefined };
 	const { createMetrics, serveMetrics } = await import("./metrics.ts");

@@ -7,7 +7,7 @@ import type { RunningService, ServiceEvent } from "../../api/service/extensions.
 import { readCommit, readVersion } from "../../store/files/version.ts";
 import type { Log } from "../../store/store.ts";
 
-/** Upper bounds of the histogram of answers, in seconds; RAMP 4.0.x gives up after 2 s. */
+/** Seconds; RAMP 4.0.x gives up after 2 s. */
 const answerBounds = [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10];
 
 const prefix = "fragments_";
@@ -15,12 +15,21 @@ const prefix = "fragments_";
 export function createMetrics() {
 	const registry = new Registry();
 	const registers = [registry];
-	const counter = (name: string, help: string, ...labelNames: string[]) =>
+	const createCounter = (name: string, help: string, ...labelNames: string[]) =>
 		new Counter({ name: prefix + name, help, labelNames, registers });
 
-	const harvests = counter("harvests_total", "Layers whose services were asked, by outcome.", "outcome");
-	const requests = counter("requests_total", "Answers; 499: the client went away before.", "route", "status");
-	const refused = counter("writes_refused_total", "Writes that were refused, by reason.", "reason");
+	const harvests = createCounter(
+		"harvests_total",
+		"Layers whose services were asked, by outcome.",
+		"outcome",
+	);
+	const requests = createCounter(
+		"requests_total",
+		"Answers; 499: the client went away before.",
+		"route",
+		"status",
+	);
+	const refused = createCounter("writes_refused_total", "Writes that were refused, by reason.", "reason");
 	const answers = new Histogram({
 		name: `${prefix}request_seconds`,
 		help: "From a request's head to its answer.",

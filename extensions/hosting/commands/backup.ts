@@ -16,28 +16,28 @@ import { readRef } from "../../../store/git/repository.ts";
 
 const main = "refs/heads/main";
 
-/** Nothing is removed: commits of a branch that the source has replaced or removed stay. */
-const fetch =
-	"-c core.logAllRefUpdates=always -c core.fsync=committed -c fetch.fsckObjects=true -c gc.auto=0 fetch --no-tags --no-write-fetch-head";
+/** Commits of a branch that the source has replaced or removed stay. */
+const configuration =
+	"-c core.logAllRefUpdates=always -c core.fsync=committed -c fetch.fsckObjects=true -c gc.auto=0".split(" ");
 
-// The source may belong to another user than root, who makes the backup.
-const serve = "--upload-pack=git -c safe.directory='*' upload-pack";
-
-/** `main` is fetched first, and without force: git refuses a commit that does not follow. Then the copy is read back. */
+/** Copies `main` first, and without force: git refuses a commit that does not follow. Then it reads the copy back. */
 async function copyRepository(source: string, target: string): Promise<void> {
 	await mkdir(target, { recursive: true, mode: 0o700 });
 	const git = (...words: string[]) => runGit(target, words, { limitMs: 3_600_000 });
 	await git("init", "--quiet", "--bare", "--initial-branch=main");
 	const hadMain = (await readRef(target)) !== null;
-	await git(...fetch.split(" "), serve, source, `${main}:${main}`);
-	await git(...fetch.split(" "), serve, "--prune", source, "+refs/heads/*:refs/heads/*");
+	const fetch = [...configuration, "fetch", "--no-tags", "--no-write-fetch-head"];
+	// The source may belong to another user than root, who makes the backup.
+	fetch.push("--upload-pack=git -c safe.directory='*' upload-pack");
+	await git(...fetch, source, `${main}:${main}`);
+	await git(...fetch, "--prune", source, "+refs/heads/*:refs/heads/*");
 	if (!hadMain) return void (await git("fsck", "--strict", "--no-dangling", "--no-progress"));
 	// Git has checked what is new; each earlier backup left a pack with commits.
 	await git("rev-list", "--all", "--quiet");
 	await checkPacks(join(target, "objects/pack"));
 }
 
-/** A pack and its index end with the SHA-1 of what is before (gitformat-pack(5)). @throws {Error} if a byte has changed */
+/** A pack and its index end with their SHA-1 (gitformat-pack(5)). @throws {Error} if a byte has changed */
 async function checkPacks(folder: string): Promise<void> {
 	for (const name of await glob("*.{pack,idx}", { cwd: folder, absolute: true })) {
 		const end = (await stat(name)).size - 20;
@@ -48,13 +48,13 @@ async function checkPacks(folder: string): Promise<void> {
 	}
 }
 
-const reasons: readonly [pattern: RegExp, reason: string][] = [
-	[
-		/rejected|non-fast-forward/,
-		"has commits that the source does not have, and stays as it is. Restore it (docs/operate.md), or name another folder",
-	],
-	[/fatal: not a git repository/, "is damaged: move it away, and back up again"],
-];
+/** @param message git's */
+function reasonOf(message: string): string {
+	if (/rejected|non-fast-forward/.test(message))
+		return "has commits that the source does not have, and stays as it is. Restore it (docs/operate.md), or name another folder";
+	if (message.includes("fatal: not a git repository")) return "is damaged: move it away, and back up again";
+	return `failed: ${message}`;
+}
 
 export const run = createRun(async ({ read, environment, io }) => {
 	const [, name] = await read((line) => line.argument("<dir>", "the folder of the backup, on another disk"));
@@ -69,12 +69,11 @@ export const run = createRun(async ({ read, environment, io }) => {
 	else if (before !== null)
 		throw new WrongError(`${from}: is not there, and the backup in ${folder} has it: nothing was changed`);
 	await copyRepository(source, target).catch(({ message }: Error) => {
-		const [, reason = `failed: ${message}`] = reasons.find(([pattern]) => pattern.test(message)) ?? [];
-		throw new WrongError(`${folder}: the backup ${reason}`);
+		throw new WrongError(`${folder}: the backup ${reasonOf(message)}`);
 	});
 	if (senders !== null) {
-		const kept = `${to}.${io.now().toISOString().replaceAll(":", "")}`;
-		if (before !== null && before !== senders) await replaceFile(kept, before);
+		const earlier = `${to}.${io.now().toISOString().replaceAll(":", "")}`;
+		if (before !== null && before !== senders) await replaceFile(earlier, before);
 		await replaceFile(to, senders);
 	}
 	const rest = senders === null ? "no senders file: keep SENDERS, too" : "the senders";

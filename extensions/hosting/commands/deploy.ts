@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { type StdioOptions, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
@@ -17,10 +17,7 @@ const maxSecretBytes = 5_000;
 
 const secretNames = ["SENDERS", "GITHUB_TOKEN", "GITHUB_APP_PRIVATE_KEY"];
 
-interface SecretFile {
-	name: string;
-	path: string;
-}
+type SecretFile = { name: string; path: string };
 
 function parseSecretFile(text: string, before: SecretFile[] = []): SecretFile[] {
 	const [, name, path] = /^([A-Z_]+)=(.+)$/.exec(text) ?? [];
@@ -29,18 +26,18 @@ function parseSecretFile(text: string, before: SecretFile[] = []): SecretFile[] 
 	return [...before, { name, path }];
 }
 
-/** Secrets in parts of the size that Cloudflare accepts. @throws {Error} that names the file and the rule, and never a secret */
+/** Secrets of a size that Cloudflare accepts. @throws {Error} that names the file and the rule, and never a secret */
 export async function readSecretFiles(files: readonly SecretFile[]): Promise<Map<string, string>> {
 	const parts: [string, string][] = [];
 	for (const { name, path } of files) {
 		const text = (await readFile(path, "utf8")).trim();
-		if (name === "SENDERS") parts.push(...sendersParts(text, path));
-		else parts.push([name, checkedSecret(name, text, path)]);
+		if (name === "SENDERS") parts.push(...splitSenders(text, path));
+		else parts.push([name, checkSecret(name, text, path)]);
 	}
 	return new Map(parts);
 }
 
-function checkedSecret(name: string, text: string, path: string): string {
+function checkSecret(name: string, text: string, path: string): string {
 	if (text === "") throw new Error(`${path}: is empty`);
 	const size = Buffer.byteLength(text);
 	if (size > maxSecretBytes)
@@ -53,11 +50,8 @@ function checkedSecret(name: string, text: string, path: string): string {
 	return text;
 }
 
-/**
- * `SENDERS`, `SENDERS_2`, …, and a blank last part, after which the worker ignores the parts of an earlier deployment: removed
- * senders may be in them.
- */
-function sendersParts(text: string, path: string): [string, string][] {
+/** `SENDERS`, `SENDERS_2`, …, and a blank part: the worker ignores later ones, which an earlier deployment may have left. */
+function splitSenders(text: string, path: string): [string, string][] {
 	parseSenders(text, path);
 	// In ASCII a character is one byte, so that the text can be cut anywhere.
 	const compact = JSON.stringify(JSON.parse(text)).replace(
@@ -68,7 +62,7 @@ function sendersParts(text: string, path: string): [string, string][] {
 	return [...parts, " "].map((part, index) => [index === 0 ? "SENDERS" : `SENDERS_${index + 1}`, part]);
 }
 
-/** Variables that wrangler gets, in any case: not the senders' secrets, and not the keys of GitHub and of the bucket. */
+/** Variables that wrangler gets, in any case: no secrets of senders, of GitHub or of the bucket. */
 const deploymentNames =
 	/^(?:PATH|HOME|XDG_CONFIG_HOME|TMPDIR|LANG|LC_ALL|TERM|CI|(?:https?|no)_proxy|NODE_EXTRA_CA_CERTS|SSL_CERT_(?:FILE|DIR)|CLOUDFLARE_\w+|WRANGLER_\w+)$/i;
 
@@ -76,19 +70,24 @@ export function deploymentEnvironment(env: Environment): NodeJS.ProcessEnv {
 	return Object.fromEntries(Object.entries(env).filter(([name]) => deploymentNames.test(name)));
 }
 
-/** Wrangler sends no requests but those of the command. */
-const quiet = {
-	WRANGLER_SEND_METRICS: "false",
-	WRANGLER_SEND_ERROR_REPORTS: "false",
-	WRANGLER_HIDE_BANNER: "true",
-};
-
 export const wranglerPath = join(root, "deploy/workers/node_modules/wrangler/bin/wrangler.js");
 
 /** The configuration of a worker that reads a bucket. */
-export async function bucketConfiguration(bucket: string): Promise<string> {
+export async function bucketConfiguration(bucket: string | undefined): Promise<string> {
+	if (!bucket) throw new Error("OBJECTS_BUCKET: must be set, to the bucket's name");
 	const text = await readFile(join(root, "deploy/workers/objects.jsonc"), "utf8");
 	return text.replace(/(?<="bucket_name": )"[^"]*"/, () => JSON.stringify(bucket));
+}
+
+/** @returns exit code */
+async function runWrangler(args: string[], environment: Environment): Promise<number> {
+	const telemetry = { WRANGLER_SEND_METRICS: "false", WRANGLER_SEND_ERROR_REPORTS: "false" };
+	const env = { ...deploymentEnvironment(environment), ...telemetry, WRANGLER_HIDE_BANNER: "true" };
+	const stdio: StdioOptions = ["ignore", "inherit", "inherit"];
+	// With node, since a signal to `npx` would not end wrangler.
+	const wrangler = spawn(process.execPath, [wranglerPath, ...args], { cwd: root, env, stdio });
+	const [code] = await once(wrangler, "close");
+	return code === 0 ? exitCodes.done : exitCodes.unable;
 }
 
 export const run = createRun(async ({ read, environment, extensions }) => {
@@ -113,8 +112,7 @@ export const run = createRun(async ({ read, environment, extensions }) => {
 			.option("--prepare", "only build dist, and the worker, deploy/workers/dist/worker.js"),
 	);
 	const secrets = await readSecretFiles(secret ?? []);
-	const bucket = environment.OBJECTS_BUCKET;
-	if (objects && !bucket) throw new Error("OBJECTS_BUCKET: must be set, to the bucket's name");
+	const configuration = objects ? await bucketConfiguration(environment.OBJECTS_BUCKET) : null;
 	if (!prepare && !existsSync(wranglerPath))
 		throw new Error("wrangler is not installed: npm ci --omit=dev --prefix deploy/workers");
 	const assets = resolve(dist ?? "dist");
@@ -128,19 +126,10 @@ export const run = createRun(async ({ read, environment, extensions }) => {
 		};
 		// Variables and secrets that are set at Cloudflare stay.
 		const args = ["deploy", bundlePath, "--no-bundle", "--keep-vars"];
-		if (objects)
-			args.push("--config", await write("wrangler.jsonc", await bucketConfiguration(bucket ?? "")));
-		else args.push("--assets", assets);
+		if (configuration === null) args.push("--assets", assets);
+		else args.push("--config", await write("wrangler.jsonc", configuration));
 		if (secrets.size > 0)
 			args.push("--secrets-file", await write("secrets.json", JSON.stringify(Object.fromEntries(secrets))));
-		const env = { ...deploymentEnvironment(environment), ...quiet };
-		// With node, since a signal to `npx` would not end wrangler.
-		const wrangler = spawn(process.execPath, [wranglerPath, ...args, ...further], {
-			cwd: root,
-			env,
-			stdio: ["ignore", "inherit", "inherit"],
-		});
-		const [code] = await once(wrangler, "close");
-		return code === 0 ? exitCodes.done : exitCodes.unable;
+		return runWrangler([...args, ...further], environment);
 	});
 });

@@ -20,22 +20,26 @@ import { pageHeaders } from "../../../site/http/pages.ts";
 import { readIfThere } from "../../../store/files/files.ts";
 import { diffTree } from "../../../store/git/commands/tree.ts";
 
-/** Start pages and lists of pieces: every build changes them. */
-const leading = /^(?:(?:index|changes)\/)?[^/]+$|\/index\.html$/;
+/** Accepts start pages and lists of pieces: every build changes them. */
+const startPages = /^(?:(?:index|changes)\/)?[^/]+$|\/index\.html$/;
 
-/** Evenly spread. */
-function sample(paths: readonly string[], maxPaths: number): string[] {
+/** Paths at even distances. */
+function samplePaths(paths: readonly string[], maxPaths: number): string[] {
 	const step = Math.ceil(paths.length / maxPaths);
 	return paths.filter((_, index) => index % step === 0);
 }
 
-/** Files of these layers, and of a key that is most likely not registered; then a sample of all. */
+/** Files of these layers and of a key that is not registered, start pages, and a sample of all. */
 async function choosePaths(dist: string, changed: readonly string[]): Promise<string[]> {
 	const all = (await glob(["**", "!_headers", "!**/*.{gz,br}"], { cwd: dist })).sort();
 	if (all.length === 0) throw new Error(`${dist}: has no build; npx fragment-publisher build makes it`);
 	const keys = ["=verify=none=", ...changed];
 	const ofKeys = fragmentFolders(targetNames).flatMap((folder) => keys.map((key) => `${folder}/${key}`));
-	const paths = [...sample(ofKeys, 2_000), ...all.filter((path) => leading.test(path)), ...sample(all, 500)];
+	const paths = [
+		...samplePaths(ofKeys, 2_000),
+		...all.filter((path) => startPages.test(path)),
+		...samplePaths(all, 500),
+	];
 	return [...new Set(paths)];
 }
 
@@ -43,7 +47,7 @@ const mediaTypeOf = (type: string | null | undefined) =>
 	// The feed's own type, and those that a host may derive from its file extension (Workers).
 	type?.split(";")[0]?.replace(/^(?:application|text)\/xml$/, "application/atom+xml");
 
-/** @param built the right bytes; null: 404 is right @returns what is wrong with the answer to a path, or null */
+/** @param built the right bytes; null: 404 is right @returns what is wrong with the answer; null: nothing */
 async function differenceOf(address: string, path: string, built: Buffer | null): Promise<string | null> {
 	// A page is requested at the address of its folder. Percent-encoded, so that no server reads a + as a space.
 	const names = path.replace(/(^|\/)index\.html$/, "$1").split("/");
@@ -90,25 +94,25 @@ export const run = createRun(async ({ read, io }) => {
 	);
 	const paths = await choosePaths(dist, since ? await changedSince(since) : []);
 	io.warn(`Comparing ${paths.length} paths of ${address} with the build in ${dist}`);
-	const check = async (path: string) => {
+	const check = async ({ path }: { path: string }) => {
 		const built = await readIfThere(join(dist, path));
 		const difference = await differenceOf(address, path, built).catch(messageOf);
 		return difference === null ? [] : [{ path, difference }];
 	};
+	const checkAll = async (left: { path: string }[]) => (await pMap(left, check, { concurrency: 16 })).flat();
 	const untilMs = Date.now() + wait * 1_000;
-	let left = paths.map((path) => ({ path, difference: "" }));
+	let left = await checkAll(paths.map((path) => ({ path })));
 	// A CDN updates late.
-	for (let isFirst = true; isFirst || (left.length > 0 && Date.now() < untilMs); isFirst = false) {
-		if (!isFirst) await sleep(1_000);
-		const names = left.map(({ path }) => path);
-		left = (await pMap(names, check, { concurrency: 16 })).flat();
+	while (left.length > 0 && Date.now() < untilMs) {
+		await sleep(1_000);
+		left = await checkAll(left);
 	}
 	const differences = groupBy(left, ({ difference }) => difference);
 	const [failure] = differences.size === 1 && left.length === paths.length ? differences.keys() : [];
 	if (failure !== undefined) throw new Error(`${address}: nothing was compared: ${failure}`);
 	for (const [difference, same] of differences) {
-		const paths = same.map(({ path }) => path);
-		io.warn(plain(`${firstOf(paths, maxNamed, ", ")}: ${difference}`));
+		const names = same.map(({ path }) => path);
+		io.warn(plain(`${firstOf(names, maxNamed, ", ")}: ${difference}`));
 	}
 	io.print(`${paths.length} paths checked: ${left.length === 0 ? "all as built" : `${left.length} differ`}`);
 	return left.length === 0 ? exitCodes.done : exitCodes.wrong;
