@@ -4,7 +4,7 @@ import { FetchFailure } from "../../api/service/net/failure.ts";
 import { type Cause, type CauseCode, causeOf } from "../../registry/health.ts";
 import type { Lang } from "../../registry/smallkey.ts";
 
-export interface Drawn {
+export interface DrawResult {
 	/** Absent if a part of the layer is visible. */
 	cause?: Cause;
 	/** WebP; null if nothing is visible. */
@@ -28,10 +28,10 @@ const maxPictureBytes = 12_000;
 
 const qualities = [80, 60, 40, 20, 5];
 
-/** For one step of drawing: the page itself waits 10 s for a service. */
+/** Of one step; the page itself waits 10 s for a service. */
 const maxStepMs = 40_000;
 
-/** Some calls into a page that hangs have no limit of time. */
+/** Some calls into a page that hangs have no time limit. */
 const maxDrawMs = 5 * maxStepMs;
 
 /** Many layers are drawn at large scales only. */
@@ -40,7 +40,7 @@ const maxZooms = 2;
 const clicksPerZoom = 3;
 
 /** @throws {Error} if the browser fails, or the page hangs */
-export async function drawLayer(options: DrawOptions, smallkey: string, lang: Lang): Promise<Drawn> {
+export async function drawLayer(options: DrawOptions, smallkey: string, lang: Lang): Promise<DrawResult> {
 	const hangs = new Promise<never>((_, reject) =>
 		AbortSignal.timeout(maxDrawMs).addEventListener("abort", () =>
 			reject(new Error(`The page did not answer within ${maxDrawMs / 1000} s.`)),
@@ -49,7 +49,7 @@ export async function drawLayer(options: DrawOptions, smallkey: string, lang: La
 	return Promise.race([draw(options, smallkey, lang), hangs]);
 }
 
-async function draw(options: DrawOptions, smallkey: string, lang: Lang): Promise<Drawn> {
+async function draw(options: DrawOptions, smallkey: string, lang: Lang): Promise<DrawResult> {
 	const { browser, site } = options;
 	const context = await browser.newContext({
 		viewport: windowSize,
@@ -68,7 +68,7 @@ async function draw(options: DrawOptions, smallkey: string, lang: Lang): Promise
 		page.setDefaultTimeout(maxStepMs);
 		await page.goto(`${site}${lang}/?layer=${encodeURIComponent(smallkey)}`);
 		await waitUntilDrawn(page);
-		await style(page, ".zoom, .ol-attribution, .ol-overlaycontainer", "hidden");
+		await setVisibility(page, ".zoom, .ol-attribution, .ol-overlaycontainer", "hidden");
 		return await inspectMap(page, network);
 	} finally {
 		await context.close();
@@ -77,13 +77,13 @@ async function draw(options: DrawOptions, smallkey: string, lang: Lang): Promise
 
 const mapSelector = ".map[data-state]";
 
-/** Or has failed, or the page says why it has no map. */
+/** Waits until the map is drawn or has failed, or the page says why it has no map. */
 async function waitUntilDrawn(page: Page): Promise<void> {
 	const ended = '.map[data-state="drawn"], .map[data-state="failed"], .mapplace .warning, .layerhead a';
 	await page.locator(ended).first().waitFor({ state: "attached" });
 }
 
-async function inspectMap(page: Page, network: Network): Promise<Drawn> {
+async function inspectMap(page: Page, network: Network): Promise<DrawResult> {
 	const map = page.locator(mapSelector);
 	if ((await map.count()) === 0) return { cause: causeOf("not-drawable"), picture: null };
 	for (let zooms = 0; ; zooms += 1) {
@@ -101,7 +101,7 @@ async function inspectMap(page: Page, network: Network): Promise<Drawn> {
 	}
 }
 
-/** With the page's button for the layer's scales, if there is one. */
+/** Uses the page's button for the layer's scales, if there is one. */
 async function zoomIn(page: Page): Promise<void> {
 	const offer = page.locator(".maphelp button");
 	if (await offer.isVisible()) await offer.dispatchEvent("click");
@@ -117,7 +117,7 @@ async function zoomIn(page: Page): Promise<void> {
 
 type Visibility = "visible" | "hidden";
 
-async function style(page: Page, selector: string, visibility: Visibility): Promise<void> {
+async function setVisibility(page: Page, selector: string, visibility: Visibility): Promise<void> {
 	await page.locator(selector).evaluateAll((elements, value) => {
 		for (const element of elements) (element as HTMLElement).style.visibility = value;
 	}, visibility);
@@ -125,13 +125,13 @@ async function style(page: Page, selector: string, visibility: Visibility): Prom
 
 /** Whether the map with the layer differs from the map without it. */
 async function isVisible(page: Page): Promise<boolean> {
-	let along = await stableScreenshot(page, "visible");
+	let withLayer = await stableScreenshot(page, "visible");
 	for (let tries = 1; ; tries += 1) {
-		if (!areDifferent(along, await stableScreenshot(page, "hidden"))) return false;
+		if (!areDifferent(withLayer, await stableScreenshot(page, "hidden"))) return false;
 		// The background may differ, if it has only now loaded.
 		const again = await stableScreenshot(page, "visible");
-		if (again.equals(along) || tries === maxPictures) return true;
-		along = again;
+		if (again.equals(withLayer) || tries === maxPictures) return true;
+		withLayer = again;
 	}
 }
 
@@ -144,7 +144,7 @@ function areDifferent(a: Buffer, b: Buffer): boolean {
 const maxPictures = 10;
 
 async function stableScreenshot(page: Page, visibility: Visibility): Promise<Buffer> {
-	await style(page, ".drawnlayer", visibility);
+	await setVisibility(page, ".drawnlayer", visibility);
 	let last = await page.locator(mapSelector).screenshot();
 	for (let taken = 1; taken < maxPictures; taken += 1) {
 		const next = await page.locator(mapSelector).screenshot();
@@ -171,7 +171,7 @@ async function takePicture(page: Page): Promise<Uint8Array | null> {
 	return null;
 }
 
-/** An allowed origin that is no page's. Without the header, Playwright would let every page read the answer. */
+/** An origin of no page. Without the header, Playwright would let every page read the answer. */
 const unreadable = "https://none.invalid";
 
 /** Answers a page's requests. If a picture fails to load, the page requests it again as a text. */
@@ -181,7 +181,7 @@ class Network {
 
 	constructor(readonly fetch: DrawOptions["fetch"]) {}
 
-	/** Of the last picture, since the page may request the service's document after it, else of the last address. */
+	/** Of the last picture, else of the last address: after a picture, the page may request the service's document. */
 	lastFault(): Cause | null {
 		return this.#pictureFault ?? this.#fault;
 	}
@@ -190,7 +190,7 @@ class Network {
 		const request = route.request();
 		if (request.method() !== "GET") return route.abort("blockedbyclient");
 		const isPicture = request.resourceType() === "image";
-		const note = (fault: Cause | null) => {
+		const noteFault = (fault: Cause | null) => {
 			this.#fault = fault;
 			if (isPicture) this.#pictureFault = fault;
 		};
@@ -199,12 +199,12 @@ class Network {
 			const type = response.headers.get("Content-Type") ?? "";
 			const origin = response.headers.get("Access-Control-Allow-Origin") ?? unreadable;
 			const body = Buffer.from(await response.arrayBuffer());
-			note(faultOf(response, isPicture && !type.startsWith("image/"), origin));
+			noteFault(faultOf(response, isPicture && !type.startsWith("image/"), origin));
 			const headers = { "Content-Type": type, "Access-Control-Allow-Origin": origin };
 			await route.fulfill({ status: response.status, headers, body });
 		} catch (error) {
 			// A request that the guarded fetch refuses fails in the page too.
-			note(error instanceof FetchFailure ? error.what : null);
+			noteFault(error instanceof FetchFailure ? error.what : null);
 			await route.abort("failed").catch(() => undefined);
 		}
 	}

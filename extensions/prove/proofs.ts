@@ -10,12 +10,9 @@ import { folderOf, langs } from "../../registry/smallkey.ts";
 import { type Proofs, proofsFile, proofsVersion, readProofs } from "../../site/data/proofs.ts";
 import { quote } from "../../site/service/decode.ts";
 import { placeOf } from "../harvest/service.ts";
-import { type Drawn, type DrawOptions, drawLayer } from "./draw.ts";
+import type { DrawOptions, DrawResult, drawLayer } from "./draw.ts";
 
-/**
- * The proofs that a folder has. `store` writes them, and then removes the pictures that they no longer name: a killed run
- * leaves no proof whose picture is missing.
- */
+/** The proofs of a folder. `store` writes them before it removes old pictures: a killed run leaves no proof without its picture. */
 async function openProofs(folder: string) {
 	const proofs = await readProofs(folder);
 	const picturesOf = () => new Set([...proofs.values()].flatMap(({ picture }) => picture ?? []));
@@ -38,24 +35,19 @@ export interface ProveRun extends Omit<DrawOptions, "browser"> {
 	layers: readonly CheckedLayer[];
 	/** The proofs of all other smallkeys are removed. */
 	registered: ReadonlySet<string>;
-	/** Also what was drawn today. */
+	/** Draws also what was drawn today. */
 	isAgain: boolean;
 	day: string;
 	signal: AbortSignal;
-	/** Starts one for the next layers. */
-	browser: () => Promise<Browser>;
-	/** Absent: on the catalogue's map in the browser. */
-	draw?: typeof drawLayer;
+	startBrowser: () => Promise<Browser>;
+	draw: typeof drawLayer;
 }
 
 const layersAtOnce = 3;
 
 const layersPerBrowser = 50;
 
-/**
- * The layers of one host are drawn one after the other. After an interruption, the next run of the same day
- * draws the remaining layers.
- */
+/** After an interruption, the next run of the same day draws the remaining layers. */
 export async function runProofs(options: ProveRun): Promise<Proofs> {
 	const { layers, folder, registered, isAgain, day } = options;
 	const { proofs, store } = await openProofs(folder);
@@ -73,26 +65,26 @@ async function drawAll(drawing: Drawing, layers: readonly CheckedLayer[]): Promi
 	const suspects: CheckedLayer[] = [];
 	let left = layers;
 	while (left.length > 0 && !signal.aborted) {
-		const { failed, waiting } = await drawSome(drawing, left.slice(0, layersPerBrowser));
+		const { failed, waiting } = await drawInBrowser(drawing, left.slice(0, layersPerBrowser));
 		suspects.push(...failed.keys());
 		left = [...waiting, ...left.slice(layersPerBrowser)];
 	}
 	// One layer can end the browser of others. Alone in a browser, only the layer itself fails.
 	for (const layer of suspects) {
 		if (signal.aborted) break;
-		const { failed } = await drawSome(drawing, [layer]);
+		const { failed } = await drawInBrowser(drawing, [layer]);
 		for (const reason of failed.values()) {
 			const cause = causeOf("browser-ended", quote(String(reason)));
-			await record(drawing, layer, [{ cause, picture: null }]);
+			await recordProof(drawing, layer, [{ cause, picture: null }]);
 		}
 	}
 }
 
-/** Ends when one fails. @returns those that failed, with the reasons, and those that were not begun */
-async function drawSome(drawing: Drawing, layers: readonly CheckedLayer[]) {
+/** Ends when a layer fails. @returns failed layers with the reasons, and waiting ones that were not begun */
+async function drawInBrowser(drawing: Drawing, layers: readonly CheckedLayer[]) {
 	const failed = new Map<CheckedLayer, unknown>();
 	const waiting: CheckedLayer[] = [];
-	const browser = await drawing.browser();
+	const browser = await drawing.startBrowser();
 	const inTurn = createTurns();
 	const draw = async (layer: CheckedLayer) => {
 		if (drawing.signal.aborted) return;
@@ -101,7 +93,7 @@ async function drawSome(drawing: Drawing, layers: readonly CheckedLayer[]) {
 			failed.set(layer, reason);
 			return null;
 		});
-		if (drawn) await record(drawing, layer, drawn);
+		if (drawn) await recordProof(drawing, layer, drawn);
 	};
 	try {
 		await Promise.all(layers.map((layer) => inTurn(layer, () => draw(layer))));
@@ -113,10 +105,10 @@ async function drawSome(drawing: Drawing, layers: readonly CheckedLayer[]) {
 	return { failed, waiting };
 }
 
-async function record(
+async function recordProof(
 	{ folder, day, proofs }: Drawing,
 	{ smallkey }: CheckedLayer,
-	drawn: readonly Drawn[],
+	drawn: readonly DrawResult[],
 ): Promise<void> {
 	const before = proofs.get(smallkey);
 	const bytes = drawn.find(({ picture }) => picture !== null)?.picture;
@@ -135,21 +127,20 @@ async function record(
 	});
 }
 
-/** The returned function waits until no other layer of the same hosts, in either language, is being drawn. */
+/** The returned function waits until no other layer of the same hosts is being drawn. */
 function createTurns() {
 	const withSlot = pLimit(layersAtOnce);
 	const hosts = new Map<string, ReturnType<typeof pLimit>>();
 	return ({ registration }: CheckedLayer, work: () => Promise<void>): Promise<void> => {
 		const layerHosts = new Set(langs.map((lang) => new URL(registration[lang].service_url).host));
-		// All layers take their hosts in the same order, so that no two of them wait for each other.
-		const turn = [...layerHosts].sort().reduce(
-			(inner, host) => {
-				const oneByOne = hosts.get(host) ?? pLimit(1);
-				hosts.set(host, oneByOne);
-				return () => oneByOne(inner);
-			},
-			() => withSlot(work),
-		);
+		// All layers take their hosts in the same order: no two wait for each other.
+		let turn = () => withSlot(work);
+		for (const host of [...layerHosts].sort()) {
+			const oneByOne = hosts.get(host) ?? pLimit(1);
+			hosts.set(host, oneByOne);
+			const inner = turn;
+			turn = () => oneByOne(inner);
+		}
 		return turn();
 	};
 }
@@ -158,8 +149,8 @@ function createTurns() {
 async function drawLangs(
 	options: DrawOptions & Pick<ProveRun, "draw">,
 	{ smallkey, registration }: CheckedLayer,
-): Promise<Drawn[]> {
-	const { draw = drawLayer } = options;
+): Promise<DrawResult[]> {
+	const { draw } = options;
 	const english = await draw(options, smallkey, "en");
 	const isSame = placeOf(registration, "en") === placeOf(registration, "fr");
 	return isSame ? [english] : [english, await draw(options, smallkey, "fr")];

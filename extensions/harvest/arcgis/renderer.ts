@@ -93,7 +93,7 @@ function boundPictures(renderer: Renderer, generic: string): Renderer {
 
 const nullWord = /^<null>$/i;
 
-function readUnique(renderer: Json, drawn: Drawn, fields: Field[]): Renderer {
+function readUnique(renderer: Json, drawn: DrawnClasses, fields: Field[]): Renderer {
 	const { field1, field2, field3, fieldDelimiter } = renderer;
 	const names = [field1, field2, field3].map(textOf).filter(Boolean);
 	const first = fieldNamed(names[0] ?? "", fields);
@@ -140,7 +140,7 @@ function singleValue(value: unknown, field: Field | undefined): string | number 
 	return isNumber ? Number(text) : text;
 }
 
-function readBreaks(renderer: Json, drawn: Drawn, fields: Field[]): Renderer {
+function readBreaks(renderer: Json, drawn: DrawnClasses, fields: Field[]): Renderer {
 	const classes = drawn.classes.map(({ info, drawing }) => ({
 		max: numberIn(info.classMaxValue) ?? 0,
 		...drawing,
@@ -156,7 +156,7 @@ function readBreaks(renderer: Json, drawn: Drawn, fields: Field[]): Renderer {
 	return { type: "breaks", field, min, default: drawn.default, classes };
 }
 
-type Drawn = ReturnType<typeof drawClasses>;
+type DrawnClasses = ReturnType<typeof drawClasses>;
 
 function drawClasses(renderer: Json, legend: LegendEntry[], generic: string) {
 	const { type, defaultSymbol, fieldDelimiter } = renderer;

@@ -18,6 +18,7 @@ import { descriptionText } from "../../harvest/description.ts";
 import { readLayers, selectLayers } from "../../harvest/harvester/layers.ts";
 import { readHarvest } from "../../harvest/settings.ts";
 import { needBrowser, openBrowser, readProve } from "../browser.ts";
+import { drawLayer } from "../draw.ts";
 import { runProofs } from "../proofs.ts";
 import { serveFolder } from "../serve-folder.ts";
 
@@ -65,7 +66,6 @@ export const run = createRun(async ({ read, environment, io }) => {
 		await writeLayers(all, temporary);
 		await buildFolder(join(temporary, "layers"), dist, plainSite);
 		const { address, close } = await serveFolder(dist);
-		const day = io.now().toISOString().slice(0, 10);
 		const proofs = await runProofs({
 			site: address,
 			fetch: createFetch(configuration.network),
@@ -73,9 +73,10 @@ export const run = createRun(async ({ read, environment, io }) => {
 			registered: new Set(all.map(({ smallkey }) => smallkey)),
 			folder,
 			isAgain: smallkeys.length > 0,
-			day,
+			day: io.now().toISOString().slice(0, 10),
 			signal: io.interrupted(),
-			browser: () => openBrowser(browser),
+			startBrowser: () => openBrowser(browser),
+			draw: drawLayer,
 		}).finally(close);
 		// The longest failing first.
 		const notDrawn = [...proofs]

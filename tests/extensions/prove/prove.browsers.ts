@@ -4,6 +4,7 @@ import { encode } from "fast-png";
 import * as assert from "uvu/assert";
 import { readLayers } from "../../../extensions/harvest/harvester/layers.ts";
 import { browserPath, openBrowser as openLimitedBrowser } from "../../../extensions/prove/browser.ts";
+import { drawLayer } from "../../../extensions/prove/draw.ts";
 import { type ProveRun, runProofs } from "../../../extensions/prove/proofs.ts";
 import { serveFolder } from "../../../extensions/prove/serve-folder.ts";
 import { causeOf } from "../../../registry/health.ts";
@@ -48,7 +49,8 @@ function prove({ site, layers, folder }: Scene, smallkeys: string[], more: Parti
 		isAgain: false,
 		day: "2026-03-04",
 		signal: new AbortController().signal,
-		browser: openBrowser,
+		startBrowser: openBrowser,
+		draw: drawLayer,
 		...more,
 	});
 }
@@ -150,7 +152,7 @@ function endlessPicture(): Response {
 test("a picture that takes all memory ends its own browser, is recorded, and keeps no other layer from it", async (scene) => {
 	const network = drawingNetwork({ [hostOf(scene, "nhn")]: endlessPicture });
 	const limited = () => openLimitedBrowser();
-	const proofs = await prove(scene, ["nhn", "drought"], { fetch: network, browser: limited });
+	const proofs = await prove(scene, ["nhn", "drought"], { fetch: network, startBrowser: limited });
 	assert.is(proofs.get("nhn")?.cause?.code, "browser-ended");
 	assert.is(proofs.get("drought")?.cause, undefined);
 });

@@ -5,7 +5,7 @@ import { setImmediate } from "node:timers/promises";
 import type { Browser } from "playwright-core";
 import * as assert from "uvu/assert";
 import { readLayers } from "../../../extensions/harvest/harvester/layers.ts";
-import type { Drawn } from "../../../extensions/prove/draw.ts";
+import type { DrawResult } from "../../../extensions/prove/draw.ts";
 import { type ProveRun, runProofs } from "../../../extensions/prove/proofs.ts";
 import { causeOf } from "../../../registry/health.ts";
 import type { CheckedLayer } from "../../../registry/judge.ts";
@@ -30,7 +30,7 @@ test.before.each(async (scene) => {
 });
 
 /** What a layer looks like that is drawn without a browser. */
-const drawn: Drawn = { picture: new Uint8Array(600) };
+const drawn: DrawResult = { picture: new Uint8Array(600) };
 
 /** A browser that draws nothing. */
 async function openNothing(): Promise<Browser> {
@@ -53,7 +53,7 @@ function proveWithout(
 		layers: layers.filter(({ smallkey }) => smallkeys.includes(smallkey)),
 		registered: new Set(layers.map(({ smallkey }) => smallkey)),
 		signal: new AbortController().signal,
-		browser: openNothing,
+		startBrowser: openNothing,
 		draw,
 		...more,
 	});
