@@ -16,11 +16,6 @@ export const usedBefore: Refusal = {
 	errors: [/* @__PURE__ */ problemAt("Authorization", "signature-used")],
 };
 
-export function waitsOf(sender: string): Refusal {
-	const errors = [problemAt("smallkey", "waits-of-other", sender)];
-	return { status: 409, reason: "waits for review", errors };
-}
-
 /** Whether a review differs from the served state in a layer. A change of no single layer always does. */
 export async function isProposed(smallkey: string | null, review: Reader, served: Reader): Promise<boolean> {
 	if (smallkey === null) return true;
@@ -41,17 +36,27 @@ async function refuseWaiting(
 	now: Reader,
 	{ holder, spellings }: Waiting,
 ): Promise<Refusal | null> {
-	if (holder !== null) return waitsOf(holder);
+	if (holder !== null) return refuseOther(holder);
 	if (smallkey === null || (await now.ids(smallkey)) !== null) return null;
 	// Only one of them can be accepted.
 	const isTwin = (other: string) => other !== smallkey && other.toLowerCase() === smallkey.toLowerCase();
 	const twin = (await spellings(smallkey)).find(isTwin);
-	return twin === undefined ? null : twinWaits(smallkey, twin);
+	return twin === undefined ? null : refuseTwin(smallkey, twin);
 }
 
-export function twinWaits(smallkey: string, other: string): Refusal {
-	const errors = [problemAt("smallkey", "case-twin", smallkey, other)];
+export function refuseOther(holder: string): Refusal {
+	const errors = [problemAt("smallkey", "waits-of-other", holder)];
+	return { status: 409, reason: "waits for review", errors };
+}
+
+export function refuseTwin(smallkey: string, twin: string): Refusal {
+	const errors = [problemAt("smallkey", "case-twin", smallkey, twin)];
 	return { status: 409, reason: "other case", errors };
+}
+
+/** Whether a decision makes a commit. */
+export function changesFiles(decision: object | undefined): decision is Edit[] {
+	return Array.isArray(decision) && decision.length > 0;
 }
 
 /**
@@ -66,7 +71,6 @@ export async function decideChange(
 	used: UsedRequests,
 ): Promise<Edit[] | Refusal> {
 	const proposed = await decide(now);
-	const changesFiles = (decision: Edit[] | Refusal) => !isRefusal(decision) && decision.length > 0;
 	const refusal = waiting && changesFiles(proposed) ? await refuseWaiting(meta, now, waiting) : null;
 	const outcome = refusal ?? proposed;
 	const first = used.find(meta.request);

@@ -4,6 +4,8 @@ interface Hashes {
 	hmacSha256(key: Uint8Array, bytes: Uint8Array): Uint8Array | Promise<Uint8Array>;
 }
 
+const encoder = new TextEncoder();
+
 const hmac = { name: "HMAC", hash: "SHA-256" };
 
 async function digest(algorithm: string, bytes: Uint8Array): Promise<Uint8Array> {
@@ -48,12 +50,12 @@ export function base64url(bytes: Uint8Array): string {
 
 /** A file's id in git: SHA-1 in hex of `blob <bytes>\0` and the text in UTF-8 (Pro Git, "Git Objects"). */
 export async function blobId(text: string): Promise<string> {
-	const bytes = new TextEncoder().encode(text);
+	const bytes = encoder.encode(text);
 	return hexOf(await hashes.sha1(joined(`blob ${bytes.length}\0`, bytes)));
 }
 
 export function joined(head: string, bytes: Uint8Array): Uint8Array {
-	const start = new TextEncoder().encode(head);
+	const start = encoder.encode(head);
 	const whole = new Uint8Array(start.length + bytes.length);
 	whole.set(start);
 	whole.set(bytes, start.length);
@@ -81,8 +83,6 @@ function hex(bits: number): string {
 	return (bits >>> 0).toString(16).padStart(8, "0");
 }
 
-const encoder = new TextEncoder();
-
 /** The entity tag of a body of several parts, so that no request hashes a body. */
 export function etagOfTags(tags: readonly string[]): string {
 	return etagOf(encoder.encode(tags.join("\n")));
@@ -93,9 +93,6 @@ const maxListLength = 8_192;
 /** RFC 9110, section 13.1.2. The comparison is weak: a cache that compresses the body makes the tag weak. */
 export function matchesEtag(ifNoneMatch: string, etag: string): boolean {
 	if (ifNoneMatch === etag || ifNoneMatch.trim() === "*") return true;
-	if (!ifNoneMatch.includes(etag)) return false;
-	return (
-		ifNoneMatch.length <= maxListLength &&
-		ifNoneMatch.split(",").some((candidate) => candidate.trim().replace(/^W\//, "") === etag)
-	);
+	if (!ifNoneMatch.includes(etag) || ifNoneMatch.length > maxListLength) return false;
+	return ifNoneMatch.split(",").some((candidate) => candidate.trim().replace(/^W\//, "") === etag);
 }

@@ -1,5 +1,5 @@
 import pLimit from "p-limit";
-import { reviewBranch } from "./branches.ts";
+import { reviewBranch, servedBranch } from "./branches.ts";
 import { decideChange, isProposed } from "./decide.ts";
 import { blobId } from "./hashes.ts";
 import { readerOf } from "./reader.ts";
@@ -53,39 +53,41 @@ export function memoryStore(files: Readonly<Record<string, string>> = {}) {
 	const used = new UsedRequests(() => Number.NEGATIVE_INFINITY);
 	const inOrder = pLimit(1);
 
+	async function spellings(smallkey: string): Promise<string[]> {
+		const waiting = [...reviews.values()].map((review) => readerAt(review).spellings(smallkey));
+		return (await Promise.all(waiting)).flat();
+	}
+
 	async function make(decide: Decide, meta: Meta): Promise<Commit | Refusal> {
-		const { smallkey, author } = meta;
-		const branch = meta.review ? reviewBranch(meta) : "main";
+		const { author, smallkey } = meta;
+		const branch = meta.review ? reviewBranch(meta) : servedBranch;
 		const review = reviews.get(branch);
 		const holder = review && review.author !== author ? review.author : null;
 		const base = review && holder === null ? review : served;
 		const now = readerAt(base);
-		const spellings = async (key: string) =>
-			(await Promise.all([...reviews.values()].map((other) => readerAt(other).spellings(key)))).flat();
-		const outcome = await decideChange(
-			{ decide, meta },
-			now,
-			meta.review ? { holder, spellings } : null,
-			used,
-		);
-		const answer = (commit: Commit | Refusal) => {
-			for (const use of usesOf(meta, commit)) used.note(use);
-			return commit;
-		};
-		if (isRefusal(outcome)) return answer(outcome);
-		const { commit } = base;
-		const isWaiting = base !== served && (await isProposed(smallkey, now, readerAt(served)));
-		if (outcome.length === 0) return answer({ commit, changed: false, ...(isWaiting && { branch }) });
+		const waiting = meta.review ? { holder, spellings } : null;
+		const outcome = await decideChange({ decide, meta }, now, waiting, used);
+		if (isRefusal(outcome)) return outcome;
+		if (outcome.length === 0) {
+			const isWaiting = base !== served && (await isProposed(smallkey, now, readerAt(served)));
+			return { commit: base.commit, changed: false, ...(isWaiting && { branch }) };
+		}
 		const id = commits.length.toString(16).padStart(40, "0");
 		commits.push({ ...meta, id, branch, edits: outcome });
-		const target = meta.review ? { files: new Map(base.files), author, commit } : served;
+		const target = meta.review ? { ...base, files: new Map(base.files), author } : served;
 		target.commit = id;
 		for (const { path, text } of outcome) {
 			if (text === null) target.files.delete(path);
 			else target.files.set(path, text);
 		}
 		if (meta.review) reviews.set(branch, target);
-		return answer({ commit: id, changed: true, ...(meta.review && { branch }) });
+		return { commit: id, changed: true, ...(meta.review && { branch }) };
+	}
+
+	async function change(decide: Decide, meta: Meta): Promise<Commit | Refusal> {
+		const answer = await make(decide, meta);
+		for (const use of usesOf(meta, answer)) used.note(use);
+		return answer;
 	}
 
 	const store: Store = {
@@ -93,7 +95,7 @@ export function memoryStore(files: Readonly<Record<string, string>> = {}) {
 		read: (smallkey) => readerAt(served).read(smallkey),
 		ids: (smallkey) => readerAt(served).ids(smallkey),
 		spellings: (smallkey) => readerAt(served).spellings(smallkey),
-		change: (decide, meta) => inOrder(() => make(decide, meta)),
+		change: (decide, meta) => inOrder(() => change(decide, meta)),
 		remember: async (use) => used.note(use),
 	};
 	return { ...store, commits, files: served.files as ReadonlyMap<string, string> };

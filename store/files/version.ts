@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { filesBelow } from "./files.ts";
@@ -12,13 +12,11 @@ export function readVersion(): string {
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
-const commitLength = 12;
-
 let commit: string | null | undefined;
 
-/** The first digits of the commit of this code; null for a copy of the files. */
+/** The first 12 digits of the commit of this code; null for a copy of the files. */
 export function readCommit(): string | null {
-	if (commit === undefined) commit = findCommit()?.slice(0, commitLength) ?? null;
+	if (commit === undefined) commit = findCommit()?.slice(0, 12) ?? null;
 	return commit;
 }
 
@@ -38,7 +36,8 @@ function findCommit(): string | null {
 }
 
 export function versionLine(version = readVersion()): string {
-	return [version, readCommit() ?? []].flat().join(" ");
+	const commit = readCommit();
+	return commit === null ? version : `${version} ${commit}`;
 }
 
 const stamps = new Map<string, string>();
@@ -51,14 +50,15 @@ export function codeStamp(checkout = root): string {
 	const earlier = stamps.get(checkout);
 	if (earlier !== undefined) return earlier;
 	const { files } = JSON.parse(readFileSync(join(checkout, "package.json"), "utf8")) as { files: string[] };
-	const paths = files.flatMap((name) => {
-		if (name.endsWith(".md")) return [name];
-		const below = filesBelow(join(checkout, name)).map((path) => `${name}/${path}`);
-		return below.sort();
-	});
 	const hash = createHash("sha256");
-	for (const path of ["package.json", ...paths]) {
-		hash.update(`${path}\n`).update(readFileSync(join(checkout, path)));
+	for (const name of ["package.json", ...files]) {
+		const path = join(checkout, name);
+		const paths = statSync(path).isFile()
+			? [name]
+			: filesBelow(path)
+					.map((below) => `${name}/${below}`)
+					.sort();
+		for (const each of paths) hash.update(`${each}\n`).update(readFileSync(join(checkout, each)));
 	}
 	const stamp = hash.digest("hex");
 	stamps.set(checkout, stamp);

@@ -3,7 +3,7 @@ import { groupBy } from "../../registry/json.ts";
 import { folderOf } from "../../registry/smallkey.ts";
 import type { Problem } from "../../registry/texts.ts";
 import { groupOf, reviewBranch, servedBranch } from "../branches.ts";
-import { decideChange, isProposed, type Waiting } from "../decide.ts";
+import { decideChange, isProposed } from "../decide.ts";
 import {
 	type Commit,
 	type Decide,
@@ -17,12 +17,11 @@ import { usesOf } from "../used-requests.ts";
 import type { StoreBase } from "./base.ts";
 import { type Branch, changesOf } from "./branch.ts";
 import type { CatFile } from "./commands/cat-file.ts";
-import { findLastCommit, isDescendant } from "./commands/commits.ts";
+import { findLastCommit } from "./commands/commits.ts";
 import { GitFailure } from "./commands/run.ts";
-import type { CommitReader } from "./commit-reader.ts";
 import type { WriteHealth } from "./health.ts";
 import type { RequestLog } from "./request-log.ts";
-import { senderOf, waitingSpellings } from "./review-branches.ts";
+import { findPlace, type Place } from "./review-branches.ts";
 import { BranchHeld, type GroupWriter } from "./writer.ts";
 
 /** How often a group is judged that another process has overtaken. */
@@ -53,26 +52,14 @@ interface JudgedChange extends PendingChange {
 	commit: string | null;
 }
 
-/** Where the commits of a group go. */
-interface Place {
-	branch: string;
-	/** The commit that they follow. */
-	base: string;
-	/** Of that commit, with the edits that are judged already. */
-	reader: CommitReader;
-	/** Null for the served branch. */
-	waiting: Waiting | null;
-}
-
 /** Resolves or rejects each of them. */
 export async function writeChanges(context: StoreContext, changes: readonly PendingChange[]): Promise<void> {
 	let failure: StoreBusy | null = null;
-	const repeats = new Map<string, number>();
+	const repeats = new Map<string | null, number>();
 	// A request that is repeated is judged after the commit of the first one.
 	const nameOf = ({ meta }: PendingChange) => {
-		const { request } = meta;
-		const round = (repeats.get(request ?? "") ?? -1) + 1;
-		if (request !== null) repeats.set(request, round);
+		const round = repeats.get(meta.request) ?? 0;
+		if (meta.request !== null) repeats.set(meta.request, round + 1);
 		return `${round} ${groupOf(meta)}`;
 	};
 	for (const group of groupBy(changes, nameOf).values()) {
@@ -175,20 +162,6 @@ async function outcomeOf(
 
 function rejectAlone({ health }: StoreContext, { reject }: PendingChange, error: unknown): void {
 	reject(error instanceof GitFailure ? health.failed(error) : error);
-}
-
-async function findPlace({ repository, catFile, branch }: StoreContext, meta: Meta): Promise<Place> {
-	const served = branch.commit;
-	if (!meta.review)
-		return { branch: servedBranch, base: served, reader: branch.readerAt(served), waiting: null };
-	const name = reviewBranch(meta);
-	const review = (await catFile.read(`refs/heads/${name}`))?.id ?? null;
-	const isOpen = review !== null && !(await isDescendant(repository, review, served));
-	const sender = isOpen ? await senderOf(repository, served, review) : null;
-	const holder = sender === meta.author ? null : sender;
-	const base = isOpen && holder === null ? review : served;
-	const spellings = (smallkey: string) => waitingSpellings(branch, repository, smallkey);
-	return { branch: name, base, reader: branch.readerAt(base), waiting: { holder, spellings } };
 }
 
 /** Judges each change on the state after the ones before it. @param group no two of them have the same signed request */

@@ -77,7 +77,7 @@ async function checkVersion(): Promise<void> {
 	const text = await gitText(".", ["--version"]).catch((error: Error) => {
 		throw new Error(`git: must be 2.36 or newer, and in PATH: ${error.message}`);
 	});
-	const [, major = 0, minor = 0] = (/(?<!\d)(\d+)\.(\d+)/.exec(text) ?? []).map(Number);
+	const [major = 0, minor = 0] = (/\d+\.\d+/.exec(text)?.[0] ?? "").split(".").map(Number);
 	if (major < 2 || (major === 2 && minor < 36)) throw new Error(`git: must be 2.36 or newer, not ${text}`);
 }
 
@@ -104,10 +104,11 @@ const settings = [
 async function applySettings(repository: string, isGuarded: boolean): Promise<void> {
 	const present = (await gitText(repository, ["config", "--local", "--list", "-z"])).split("\0");
 	// Without the hook, git refuses all forced pushes and deletions; the hook refuses those of the service's branches.
-	const refusals = ["receive.denydeletes", "receive.denynonfastforwards"].map((name) => [
-		name,
-		`${!isGuarded}`,
-	]);
+	const refuses = `${!isGuarded}`;
+	const refusals = [
+		["receive.denydeletes", refuses],
+		["receive.denynonfastforwards", refuses],
+	];
 	for (const [name = "", ...values] of [...settings, ...refusals]) {
 		const records = present.filter((record) => record.startsWith(`${name}\n`));
 		if (String(records) === String(values.map((value) => `${name}\n${value}`))) continue;
@@ -133,8 +134,9 @@ export async function readRef(repository: string): Promise<string | null> {
 			if (error.code === "ENOENT" || error.code === "EISDIR") return null;
 			throw error;
 		});
-	const packed = (await read("packed-refs"))
-		?.split("\n")
-		.find((line) => line.endsWith(` refs/heads/${servedBranch}`));
-	return (await read(`refs/heads/${servedBranch}`)) ?? packed?.slice(0, packed.indexOf(" ")) ?? null;
+	const ref = `refs/heads/${servedBranch}`;
+	const text = await read(ref);
+	if (text !== null) return text;
+	const packed = (await read("packed-refs"))?.split("\n").find((line) => line.endsWith(` ${ref}`));
+	return packed?.slice(0, packed.indexOf(" ")) ?? null;
 }

@@ -1,12 +1,48 @@
 import { authorOf, serviceIdentity } from "../authorship.ts";
+import { reviewBranch, servedBranch } from "../branches.ts";
+import type { Waiting } from "../decide.ts";
+import type { Meta } from "../store.ts";
 import type { Branch } from "./branch.ts";
-import { listCommits, personText, readCommits } from "./commands/commits.ts";
+import type { CatFile } from "./commands/cat-file.ts";
+import { isDescendant, listCommits, personText, readCommits } from "./commands/commits.ts";
 import { runGit } from "./commands/run.ts";
+import type { CommitReader } from "./commit-reader.ts";
+
+/** Where the commits of a change go. */
+export interface Place {
+	branch: string;
+	/** The commit that they follow. */
+	base: string;
+	/** Of that commit, and of the edits that follow it. */
+	reader: CommitReader;
+	/** Null for the served branch. */
+	waiting: Waiting | null;
+}
+
+interface PlaceContext {
+	repository: string;
+	catFile: CatFile;
+	branch: Branch;
+}
+
+export async function findPlace({ repository, catFile, branch }: PlaceContext, meta: Meta): Promise<Place> {
+	const served = branch.commit;
+	if (!meta.review)
+		return { branch: servedBranch, base: served, reader: branch.readerAt(served), waiting: null };
+	const name = reviewBranch(meta);
+	const review = (await catFile.read(`refs/heads/${name}`))?.id ?? null;
+	const isOpen = review !== null && !(await isDescendant(repository, review, served));
+	const sender = isOpen ? await senderOf(repository, served, review) : null;
+	const holder = sender === meta.author ? null : sender;
+	const base = isOpen && holder === null ? review : served;
+	const spellings = (smallkey: string) => waitingSpellings(branch, repository, smallkey);
+	return { branch: name, base, reader: branch.readerAt(base), waiting: { holder, spellings } };
+}
 
 const maxReviewCommits = 100;
 
-/** The sender of the newest change of a review. @param served the published commit */
-export async function senderOf(repository: string, served: string, review: string): Promise<string | null> {
+/** The sender of the newest change of a review. */
+async function senderOf(repository: string, served: string, review: string): Promise<string | null> {
 	const words = ["--topo-order", `--max-count=${maxReviewCommits}`, `${served}..${review}`];
 	for await (const { author, committer } of readCommits(repository, await listCommits(repository, words)))
 		if (personText(committer) === serviceIdentity) return authorOf(author.mail);
@@ -14,11 +50,7 @@ export async function senderOf(repository: string, served: string, review: strin
 }
 
 /** Of reviews of one layer their names, and what has the spelling on branches of many. */
-export async function waitingSpellings(
-	branch: Pick<Branch, "commit" | "readerAt">,
-	repository: string,
-	smallkey: string,
-): Promise<string[]> {
+async function waitingSpellings(branch: Branch, repository: string, smallkey: string): Promise<string[]> {
 	const names = ["*.*", smallkey].map((name) => `register/${name}`);
 	const reviews = await listBranches(repository, ["--ignore-case", `--no-merged=${branch.commit}`], names);
 	const spellings = reviews.map(async ({ name, commit }) =>

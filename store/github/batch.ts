@@ -1,5 +1,5 @@
 import { layerPath } from "../../registry/smallkey.ts";
-import { decideChange, isProposed, usedBefore } from "../decide.ts";
+import { changesFiles, decideChange, isProposed, usedBefore } from "../decide.ts";
 import { readerOf } from "../reader.ts";
 import { type Commit, type Decide, type Edit, type Meta, type Refusal, StoreBusy } from "../store.ts";
 import { requestMemoryMs, type UsedRequests } from "../used-requests.ts";
@@ -13,7 +13,7 @@ export interface Change {
 	meta: Meta;
 }
 
-interface BatchContext extends Pick<Connection, "now" | "sleep"> {
+export interface BatchContext extends Pick<Connection, "now" | "sleep"> {
 	github: Github;
 	branch: string;
 	heads: Heads;
@@ -86,7 +86,7 @@ async function attempt(
 	const review = meta.review ? await findReview(context, main, meta) : null;
 	const head = review?.base ?? main;
 	const moved = head.recent.flatMap(({ sha }) => earlier.get(sha) ?? []);
-	if (moved.length > 0) return review ? showOutcomes(context, changes, main, review, moved) : moved;
+	if (moved.length > 0) return showOutcomes(context, changes, main, review, moved);
 	fill();
 	const decisions = await decideEach(context, head, changes, review);
 	const steps = changes.flatMap(({ meta }, index) => {
@@ -102,8 +102,7 @@ async function attempt(
 		earlier.set(tip, outcomes);
 		await heads.move(github, review?.name ?? branch, tip, review?.open === null);
 	}
-	const isShown = review && (review.open || tip !== main.commit);
-	return isShown ? showOutcomes(context, changes, main, review, outcomes) : outcomes;
+	return showOutcomes(context, changes, main, review, outcomes);
 }
 
 /** @param commits of the decisions with edits for which there was time */
@@ -118,28 +117,30 @@ function outcomesOf(decisions: readonly Decision[], head: string, commits: reado
 	});
 }
 
+/** Opens the pull request of a review, and adds it to the outcomes of the changes that wait there. */
 async function showOutcomes(
 	context: BatchContext,
 	changes: readonly Change[],
 	main: Head,
-	review: Review,
+	review: Review | null,
 	outcomes: Outcomes,
 ): Promise<Outcomes> {
-	const last = changes.findLast((_, index) => "changed" in (outcomes[index] ?? {}));
+	if (!review) return outcomes;
+	const { name, open, base } = review;
+	const last = changes.findLast((_, index) => {
+		const outcome = outcomes[index];
+		return outcome && "changed" in outcome && (open || outcome.changed);
+	});
 	if (!last) return outcomes;
 	const pullRequest = await showReview(context, review, last.meta);
 	/** Whether a layer that a change leaves as it is waits. */
-	const waits = ({ meta: { smallkey } }: Change) =>
-		review.open !== null && isProposed(smallkey, readerOf(review.base.files), readerOf(main.files));
+	const waits = ({ meta }: Change) =>
+		open !== null && isProposed(meta.smallkey, readerOf(base.files), readerOf(main.files));
 	const isWaiting = await Promise.all(changes.map(waits));
 	return outcomes.map((outcome, index) => {
 		const isShown = outcome && "changed" in outcome && (outcome.changed || isWaiting[index]);
-		return isShown ? { ...outcome, branch: review.name, pullRequest } : outcome;
+		return isShown ? { ...outcome, branch: name, pullRequest } : outcome;
 	});
-}
-
-function changesFiles(decision: Decision | undefined): decision is Edit[] {
-	return Array.isArray(decision) && decision.length > 0;
 }
 
 async function decideEach(
@@ -159,15 +160,14 @@ async function decideEach(
 	for (const [index, change] of changes.entries()) {
 		const { request } = change.meta;
 		const decided = decideChange(change, state, review?.waiting ?? null, context.used);
-		const decision: Decision = await decided.catch((error: unknown) => {
+		let decision: Decision = await decided.catch((error: unknown) => {
 			if (error instanceof StoreBusy || error instanceof Refused) throw error;
 			return { error };
 		});
-		const isRepeated = changesFiles(decision) && (used[index] || requests.has(request));
-		decisions.push(isRepeated ? usedBefore : decision);
-		if (isRepeated || !changesFiles(decision)) continue;
-		state.overlay(decision);
-		if (request !== null) requests.add(request);
+		if (changesFiles(decision) && (used[index] || requests.has(request))) decision = usedBefore;
+		if (changesFiles(decision)) state.overlay(decision);
+		if (changesFiles(decision) && request !== null) requests.add(request);
+		decisions.push(decision);
 	}
 	return decisions;
 }

@@ -4,13 +4,9 @@ import { isReviewBranch, reviewBranch } from "../branches.ts";
 import type { Waiting } from "../decide.ts";
 import { readerOf } from "../reader.ts";
 import type { Meta } from "../store.ts";
-import { type Head, type Heads, readHead } from "./branch.ts";
+import type { BatchContext } from "./batch.ts";
+import { type Head, readHead } from "./branch.ts";
 import type { Github } from "./client.ts";
-
-interface Place {
-	github: Github;
-	branch: string;
-}
 
 /** The branch of a review. After its pull request is closed or merged, it begins again from the served branch. */
 export interface Review {
@@ -21,21 +17,22 @@ export interface Review {
 	waiting: Waiting;
 }
 
-async function listPullRequests({ github: { rest, repo, paginate }, branch }: Place) {
+async function listPullRequests({ github: { rest, repo, paginate }, branch }: BatchContext) {
 	const pulls = await paginate(rest.pulls.list, { ...repo, state: "open", base: branch, per_page: 100 });
 	return pulls.filter(({ head, base }) => head.repo?.full_name === base.repo.full_name);
 }
 
-export async function findReview(place: Place & { heads: Heads }, main: Head, meta: Meta): Promise<Review> {
+export async function findReview(context: BatchContext, main: Head, meta: Meta): Promise<Review> {
+	const { github, heads } = context;
 	const name = reviewBranch(meta);
-	const pulls = await listPullRequests(place);
+	const pulls = await listPullRequests(context);
 	const open = pulls.find(({ head }) => head.ref === name) ?? null;
-	const base = (open && (await place.heads.find(place.github, name))) ?? main;
+	const base = (open && (await heads.find(github, name))) ?? main;
 	const isOfLayer = meta.smallkey !== null && meta.reviewName === undefined;
 	const sender = isOfLayer ? senderOf(base, main) : null;
 	const holder = sender === meta.author ? null : sender;
 	const branches = pulls.map(({ head }) => head.ref).filter(isReviewBranch);
-	const waiting = { holder, spellings: spellingsOn(place.github, branches) };
+	const waiting = { holder, spellings: spellingsOn(github, branches) };
 	return holder === null ? { name, open, base, waiting } : { name, open: null, base: main, waiting };
 }
 
@@ -64,7 +61,7 @@ function senderOf(base: Head, main: Head): string | null {
  * @returns its address
  */
 export async function showReview(
-	{ github: { rest, repo }, branch }: Place,
+	{ github: { rest, repo }, branch }: BatchContext,
 	{ name, open }: Review,
 	last: Meta,
 ): Promise<string> {

@@ -58,11 +58,8 @@ function quoted(text: string): string {
 	return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-function isExecutable(path: string): Promise<boolean> {
-	return access(path, constants.X_OK).then(
-		() => true,
-		() => false,
-	);
+async function isExecutable(path: string): Promise<boolean> {
+	return (await access(path, constants.X_OK).catch(() => false)) !== false;
 }
 
 /** An older Node would end with an error that does not show the reason. */

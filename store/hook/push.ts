@@ -11,11 +11,29 @@ import { layerPath, parseLayerPath } from "../../registry/smallkey.ts";
 import { problemAt } from "../../registry/texts.ts";
 import { counted, visible } from "../../registry/untrusted-text.ts";
 import { type Quarantine, readRecords, withQuarantine } from "../git/commands/run.ts";
-import { diffTree, listTree, readLimited } from "../git/commands/tree.ts";
+import { diffTree, listTree, type PathChange, readLimited } from "../git/commands/tree.ts";
 import { findUpdateProblem, servedRef, type Update } from "./updates.ts";
 
 /** Bytes of files that are in memory at once: a push may have gigabytes. */
 const maxPortionBytes = 16 << 20;
+
+/** Yields portions, which have all files of a smallkey in any spelling. */
+async function* readPortions(repository: string, changes: readonly PathChange[]) {
+	const keyOf = ({ path }: { path: string }) => parseLayerPath(path)?.smallkey.toLowerCase() ?? path;
+	let portion: EditedFile[] = [];
+	let bytes = 0;
+	for await (const file of readLimited(repository, [...groupBy(changes, keyOf).values()].flat())) {
+		const last = portion.at(-1);
+		if (last && bytes >= maxPortionBytes && keyOf(file) !== keyOf(last)) {
+			yield portion;
+			portion = [];
+			bytes = 0;
+		}
+		portion.push(file);
+		bytes += "bytes" in file ? file.bytes.length : 0;
+	}
+	yield portion;
+}
 
 async function judgeCommits(repository: string, from: string | null, to: string) {
 	const changes = await (from === null ? listTree(repository, to, []) : diffTree(repository, from, to, ":/"));
@@ -28,26 +46,14 @@ async function judgeCommits(repository: string, from: string | null, to: string)
 		if (mode !== null && !path.startsWith("layers/") && path.endsWith(".json"))
 			warnings.push({ file: path, ...problemAt("", "no-layer") });
 	}
-	const judge = () => {
+	for await (const portion of readPortions(repository, changes)) {
 		const judged = judgeChange(names, portion, "anyone");
 		// Not by a spread, which has a limit of arguments: a push may have 100,000 wrong files.
 		for (const problem of judged.problems) problems.push(problem);
 		for (const [smallkey, { registration }] of judged.layers)
 			for (const warning of warningsOf(registration))
 				warnings.push({ ...warning, file: layerPath(smallkey) });
-		[portion, bytes] = [[], 0];
-	};
-	// A portion has all files of a smallkey in any spelling.
-	const keyOf = ({ path }: { path: string }) => parseLayerPath(path)?.smallkey.toLowerCase() ?? path;
-	let [portion, bytes]: [EditedFile[], number] = [[], 0];
-	let key = "";
-	for await (const file of readLimited(repository, [...groupBy(changes, keyOf).values()].flat())) {
-		if (bytes >= maxPortionBytes && keyOf(file) !== key) judge();
-		key = keyOf(file);
-		portion.push(file);
-		bytes += "bytes" in file ? file.bytes.length : 0;
 	}
-	judge();
 	return { layerFiles: layers.length, problems, warnings };
 }
 
@@ -70,7 +76,7 @@ export async function judgePush(
 	if (quarantine === null) return judgeUpdates(repository, updates);
 	// First, and for every branch: accepted objects stay in the repository.
 	const tooLarge = await findTooLarge(repository, quarantine.GIT_QUARANTINE_PATH);
-	if (tooLarge !== null) return refusal([tooLarge]);
+	if (tooLarge !== null) return refuse([tooLarge]);
 	return withQuarantine(quarantine, () => judgeUpdates(repository, updates));
 }
 
@@ -80,17 +86,17 @@ async function judgeUpdates(repository: string, updates: readonly Update[]): Pro
 		const problem = await findUpdateProblem(repository, update);
 		if (problem !== null) refused.push(`${update.ref}: ${problem}`);
 	}
-	if (refused.length > 0) return refusal(refused);
+	if (refused.length > 0) return refuse(refused);
 	const served = updates.find(({ ref }) => ref === servedRef);
 	if (!served?.to) return { isAccepted: true, lines: [] };
 	const { layerFiles, problems, warnings } = await judgeCommits(repository, served.from, served.to);
-	if (problems.length > 0) return refusal(problemLines(problems, maxProblems));
+	if (problems.length > 0) return refuse(problemLines(problems, maxProblems));
 	const lines = problemLines(warnings, maxWarnings).map((line) => `warning: ${line}`);
 	lines.push(`${counted(layerFiles, "changed file")} of layers: in order`);
 	return { isAccepted: true, lines: forTerminal(lines) };
 }
 
-function refusal(lines: readonly string[]): Verdict {
+function refuse(lines: readonly string[]): Verdict {
 	return { isAccepted: false, lines: forTerminal(["refused, and nothing was changed:", ...lines]) };
 }
 

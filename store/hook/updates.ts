@@ -28,7 +28,7 @@ export function parseUpdates(text: string): Update[] {
 }
 
 /** Whether a ref only moves forward, and has only commits that the service has written or accepted. */
-function isServices(ref: string): boolean {
+function isOfService(ref: string): boolean {
 	return ref === servedRef || isReviewRef(ref);
 }
 
@@ -39,7 +39,7 @@ function isReviewRef(ref: string): boolean {
 export async function findUpdateProblem(repository: string, update: Update): Promise<string | null> {
 	const { from, to, ref } = update;
 	const problem = findRefProblem(update);
-	if (problem !== null || to === null || !isServices(ref)) return problem;
+	if (problem !== null || to === null || !isOfService(ref)) return problem;
 	if (from !== null && !(await isDescendant(repository, from, to)))
 		return "must follow its current commit, which a forced push would lose: pull first";
 	return (
@@ -51,7 +51,7 @@ export async function findUpdateProblem(repository: string, update: Update): Pro
 
 function findRefProblem({ from, to, ref }: Update): string | null {
 	if (!ref.startsWith(branches)) return "only branches may be pushed: refs/heads/…";
-	if (to === null) return isServices(ref) ? "must not be removed: it is the service's own" : null;
+	if (to === null) return isOfService(ref) ? "must not be removed: it is the service's own" : null;
 	if (ref === servedRef) return null;
 	const branch = ref.slice(branches.length);
 	const lower = branch.toLowerCase();
@@ -60,8 +60,8 @@ function findRefProblem({ from, to, ref }: Update): string | null {
 	// `heads/main` (gitrevisions(7)), and then push to none of them.
 	if (/^(?:main$|head$|heads\/|refs\/)/.test(lower))
 		return "is a name that git may take for another branch: push it under another name";
-	const isOfService = [...reviewFolders, declinedFolder].some((name) => name === folder);
-	const mayMove = !isOfService || (from !== null && isReviewRef(ref));
+	const isReserved = [...reviewFolders, declinedFolder].some((name) => name === folder);
+	const mayMove = !isReserved || (from !== null && isReviewRef(ref));
 	return mayMove ? null : "is a branch of the service: push it under another name";
 }
 
@@ -69,7 +69,7 @@ function findRefProblem({ from, to, ref }: Update): string | null {
 function findCommitProblem(repository: string, to: string): Promise<string | null> {
 	const reviews = reviewFolders.map((folder) => `--glob=refs/heads/${folder}/*`);
 	const commits = [to, "--not", "--ignore-missing", servedRef, ...reviews];
-	return findIn(repository, commits, (commit) => {
+	return findInCommits(repository, commits, (commit) => {
 		return findAmbiguity(commit) ?? findForgery(commit) ?? findFuture(commit, Date.now());
 	});
 }
@@ -78,13 +78,16 @@ function findCommitProblem(repository: string, to: string): Promise<string | nul
 async function findUnmerged(repository: string, { from, to, ref }: Update): Promise<string | null> {
 	if (ref !== servedRef || from === null || to === null) return null;
 	const problem = "is a change that waits for review, and no commit says who accepts it: git merge --no-ff";
-	return findIn(repository, ["--first-parent", to, `^${from}`], (commit) =>
-		isServiceCommit(commit) ? problem : null,
-	);
+	const commits = ["--first-parent", to, `^${from}`];
+	return findInCommits(repository, commits, (commit) => (isServiceCommit(commit) ? problem : null));
 }
 
 /** @param args of git-rev-list(1) */
-async function findIn(repository: string, args: string[], judge: (commit: GitObject) => string | null) {
+async function findInCommits(
+	repository: string,
+	args: string[],
+	judge: (commit: GitObject) => string | null,
+) {
 	const ids = await listCommits(repository, args);
 	for await (const commit of readObjects(repository, "commit", ids)) {
 		const problem = judge(commit);

@@ -2,7 +2,7 @@ import * as assert from "uvu/assert";
 import { addConditions } from "../../api/register.ts";
 import { descriptionPath, layerPath } from "../../registry/smallkey.ts";
 import { problemAt, textsOf } from "../../registry/texts.ts";
-import { twinWaits, usedBefore, waitsOf } from "../../store/decide.ts";
+import { refuseOther, refuseTwin, usedBefore } from "../../store/decide.ts";
 import { blobId } from "../../store/hashes.ts";
 import {
 	type Commit,
@@ -258,7 +258,8 @@ export function testStore(name: string, open: () => Promise<Fresh>): void {
 		const first = await put("wait", 2, meta("ann"));
 		for (const value of [3, null, 2]) {
 			const other = meta("bo");
-			for (const _ of ["first", "sent again"]) assert.equal(await send("wait", value, other), waitsOf("ann"));
+			for (const _ of ["first", "sent again"])
+				assert.equal(await send("wait", value, other), refuseOther("ann"));
 		}
 		assert.equal(await put("wait", 1, meta("bo")), { commit, changed: false }, "what is stored is no change");
 		assert.equal(await put("wait", 2, meta("ann")), { ...first, changed: false }, "the change of ann waits");
@@ -267,7 +268,7 @@ export function testStore(name: string, open: () => Promise<Fresh>): void {
 	test("of two senders for review at once, the second hears whose change waits", async (scene) => {
 		const meta = (author: string) => metaOf("pair", { author, review: true });
 		const both = [scene.put("pair", 1, meta("ann")), scene.send("pair", 2, meta("bo"))];
-		assert.equal((await Promise.all(both))[1], waitsOf("ann"));
+		assert.equal((await Promise.all(both))[1], refuseOther("ann"));
 	});
 
 	test("of two new keys that differ only in case, one can wait for review", async ({ send, put }) => {
@@ -275,7 +276,7 @@ export function testStore(name: string, open: () => Promise<Fresh>): void {
 			metaOf(smallkey, { author, review: true, ...parts });
 		const first = await put("Twin", 1, meta("Twin", "ann"));
 		for (const author of ["ann", "bo"])
-			assert.equal(await send("twin", 2, meta("twin", author)), twinWaits("twin", "Twin"));
+			assert.equal(await send("twin", 2, meta("twin", author)), refuseTwin("twin", "Twin"));
 		assert.equal(await put("Twin", 1, meta("Twin", "ann")), { ...first, changed: false });
 		await put("twins", 2, meta("twins", "bo"));
 		await put("tWin", 3);
@@ -289,7 +290,7 @@ export function testStore(name: string, open: () => Promise<Fresh>): void {
 			["lake", "Lake", { reviewName: "others" }],
 			["road", "Road", group],
 		] as const)
-			assert.equal(await send(smallkey, 2, meta(smallkey, "ann", parts)), twinWaits(smallkey, other));
+			assert.equal(await send(smallkey, 2, meta(smallkey, "ann", parts)), refuseTwin(smallkey, other));
 		await put("road2", 2, meta("road2", "ann", group));
 	});
 

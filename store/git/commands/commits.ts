@@ -86,13 +86,9 @@ const lastCommitMs = 5_000;
 
 /**
  * Finds the last commit of a layer up to a commit of the branch: the merge, if a merge changed it.
- * @throws {GitFailure}
+ * @returns null if there is none @throws {GitFailure}
  */
-export async function findLastCommit(
-	repository: string,
-	smallkey: string,
-	tip: string,
-): Promise<string | null> {
+export async function findLastCommit(repository: string, smallkey: string, tip: string) {
 	// Without `--no-patch` git prints the patch of a merge.
 	const words = ["log", "--first-parent", "--diff-merges=first-parent", "--no-renames", "--no-patch"];
 	const args = [...words, "--format=%H", "-1", tip, "--", layerPath(smallkey)];
@@ -114,13 +110,13 @@ export async function isDescendant(repository: string, earlier: string, later: s
 	if (earlier === later) return true;
 	// `git rev-list` stops early where dates of commits go back. `--is-ancestor` ends with 1 for no.
 	const words = ["merge-base", "--is-ancestor", earlier, later];
-	return runGit(repository, words, { limitMs: defaultSilenceMs }).then(
-		() => true,
-		(error) => {
-			if (error instanceof GitFailure && error.code === 1) return false;
-			throw error;
-		},
-	);
+	try {
+		await runGit(repository, words, { limitMs: defaultSilenceMs });
+		return true;
+	} catch (error) {
+		if (error instanceof GitFailure && error.code === 1) return false;
+		throw error;
+	}
 }
 
 /** A continuation line, such as in a signature, starts with a space. */
@@ -133,14 +129,12 @@ export function parseCommit({ id, body }: GitObject): RawCommit {
 	const lines = headerLines(body);
 	const values = (name: string) =>
 		lines.filter((line) => line.startsWith(`${name} `)).map((line) => line.slice(name.length + 1));
+	const [author = ""] = values("author");
+	const [committer = ""] = values("committer");
 	const end = body.indexOf("\n\n");
-	return {
-		id,
-		parents: values("parent"),
-		author: parsePerson(values("author")[0] ?? ""),
-		committer: parsePerson(values("committer")[0] ?? ""),
-		message: end < 0 ? "" : body.toString("utf8", end + 2),
-	};
+	const message = end < 0 ? "" : body.toString("utf8", end + 2);
+	const parents = values("parent");
+	return { id, parents, author: parsePerson(author), committer: parsePerson(committer), message };
 }
 
 const maxTimeMs = 8.64e15;
@@ -148,11 +142,7 @@ const maxTimeMs = 8.64e15;
 function parsePerson(text: string): Person {
 	const [, name = "", mail = "", time = ""] = /^([^<]*)<(?:([^>]*)>(.*))?/.exec(text) ?? [];
 	const timeMs = Number.parseInt(time.trim(), 10) * 1_000;
-	return {
-		name: name.trim(),
-		mail: mail.trim(),
-		timeMs: Math.abs(timeMs) <= maxTimeMs ? timeMs : 0,
-	};
+	return { name: name.trim(), mail: mail.trim(), timeMs: Math.abs(timeMs) <= maxTimeMs ? timeMs : 0 };
 }
 
 export function subjectOf(message: string): string {

@@ -102,10 +102,13 @@ interface RunOptions {
 }
 
 /** @throws {GitTimeout | GitFailure} with git's error output */
-export async function runGit(repository: string, args: string[], options: RunOptions = {}): Promise<Buffer> {
+export async function runGit(
+	repository: string,
+	args: string[],
+	{ limitMs = defaultCommandMs, ...options }: RunOptions = {},
+): Promise<Buffer> {
 	const printed: Buffer[] = [];
-	const limited = { ...options, limitMs: options.limitMs ?? defaultCommandMs };
-	for await (const data of gitOutput(repository, args, limited)) printed.push(data);
+	for await (const data of gitOutput(repository, args, { ...options, limitMs })) printed.push(data);
 	return Buffer.concat(printed);
 }
 

@@ -7,7 +7,7 @@ import { readRecords } from "./run.ts";
 /** Reads files in the order of their entries. Links and submodules get empty content. */
 export async function readEntries(repository: string, entries: readonly PathChange[]): Promise<LayerFile[]> {
 	const files: LayerFile[] = [];
-	for await (const file of filesOf(repository, entries, null)) if ("bytes" in file) files.push(file);
+	for await (const file of readFiles(repository, entries, new Map())) if ("bytes" in file) files.push(file);
 	return files;
 }
 
@@ -19,7 +19,8 @@ export async function* readLimited(
 	repository: string,
 	entries: readonly PathChange[],
 ): AsyncGenerator<EditedFile> {
-	const ids = new Set(entries.filter(isPlain).map(({ id }) => `${id}\n`));
+	const plain = entries.filter(isPlain);
+	const ids = new Set(plain.map(({ id }) => `${id}\n`));
 	const args = ["cat-file", "--batch-check=%(objectname) %(objectsize)"];
 	const sizes = new Map<string | null, number>();
 	for await (const line of readRecords(repository, args, "\n", { input: [...ids] })) {
@@ -27,36 +28,30 @@ export async function* readLimited(
 		const [id = "", size] = line.split(" ");
 		sizes.set(id, Number(size));
 	}
-	yield* filesOf(repository, entries, sizes);
+	const zeros = new Map<PathChange, number>();
+	for (const entry of plain) {
+		const max = maxBytesOf(entry.path);
+		if ((sizes.get(entry.id) ?? 0) > max) zeros.set(entry, max + 1);
+		else if (!entry.path.startsWith("layers/")) zeros.set(entry, 0);
+	}
+	yield* readFiles(repository, entries, zeros);
 }
 
-/** @param sizes of plain files; null: all content is read */
-async function* filesOf(
+/** @param zeros entry → number of the zeros that stand for its content */
+async function* readFiles(
 	repository: string,
 	entries: readonly PathChange[],
-	sizes: ReadonlyMap<string | null, number> | null,
+	zeros: ReadonlyMap<PathChange, number>,
 ): AsyncGenerator<EditedFile> {
-	/** The number of zeros; null: the content is read. */
-	const zerosOf = (entry: PathChange) => {
-		const { path, id } = entry;
-		if (!isPlain(entry)) return 0;
-		const max = maxBytesOf(path);
-		if ((sizes?.get(id) ?? 0) > max) return max + 1;
-		return sizes === null || path.startsWith("layers/") ? null : 0;
-	};
-	const read = entries.filter((entry) => zerosOf(entry) === null);
-	const blobs = readObjects(
-		repository,
-		"blob",
-		read.map(({ id }) => id as string),
-	);
+	const isRead = (entry: PathChange) => isPlain(entry) && !zeros.has(entry);
+	const ids = entries.filter(isRead).map(({ id }) => id as string);
+	const blobs = readObjects(repository, "blob", ids);
 	try {
 		for (const entry of entries) {
 			const { path, mode } = entry;
-			const zeros = zerosOf(entry);
 			if (mode === null) yield { path, kind: "removed" };
 			else {
-				const bytes = zeros === null ? (await blobs.next()).value.body : new Uint8Array(zeros);
+				const bytes = isRead(entry) ? (await blobs.next()).value.body : new Uint8Array(zeros.get(entry) ?? 0);
 				yield { path, kind: kindOfMode(mode), bytes };
 			}
 		}
