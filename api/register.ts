@@ -16,8 +16,9 @@ import {
 	parseSmallkey,
 } from "../registry/smallkey.ts";
 import { type Problem, problemAt, shownValue, type TextCode, textOf } from "../registry/texts.ts";
+import { isRefusal } from "../store/decide.ts";
 import { blobId, matchesEtag } from "../store/hashes.ts";
-import { type Decide, type Edit, isRefusal, type Layer, type Reader, type Refusal } from "../store/store.ts";
+import type { Decide, Edit, Layer, Reader, Refusal } from "../store/store.ts";
 import type { WriteAction } from "./app.ts";
 
 const encoder = new TextEncoder();

@@ -10,7 +10,8 @@ import { isReviewName, isSenderId, maxClockSkewMs, mayChange, parseTimestamp } f
 import type { Lang } from "../registry/smallkey.ts";
 import { readableAt } from "../registry/targets/table.ts";
 import { type Problem, problemAt, shownValue, textOf, textsOf } from "../registry/texts.ts";
-import { type Commit, isRefusal, type Meta, type Refusal } from "../store/store.ts";
+import { isRefusal } from "../store/decide.ts";
+import type { Commit, Meta, Refusal } from "../store/store.ts";
 import type { WriteAction } from "./app.ts";
 import type { Context, Refresh } from "./context.ts";
 import { addConditions, parseChange, type RequestedChange } from "./register.ts";

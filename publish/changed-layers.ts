@@ -8,9 +8,9 @@ import {
 	namesOf,
 } from "../registry/judge.ts";
 import { descriptionPath, folderOf, layerPath, parseLayerPath } from "../registry/smallkey.ts";
+import type { CommitReader } from "../store/git/commands/cat-file.ts";
 import { runGit } from "../store/git/commands/run.ts";
 import { listTree, type PathChange, readEntries } from "../store/git/commands/tree.ts";
-import type { CommitReader } from "../store/git/commit-reader.ts";
 import type { CommitAt } from "./collect.ts";
 import { eachInSlices } from "./file-writer.ts";
 

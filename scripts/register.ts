@@ -11,15 +11,8 @@ import { isReviewName } from "../registry/sender.ts";
 import { folderOf, isOverallFile } from "../registry/smallkey.ts";
 import { type Problem, textsOf } from "../registry/texts.ts";
 import { counted, plain } from "../registry/untrusted-text.ts";
-import {
-	type Commit,
-	type Decide,
-	type Edit,
-	isRefusal,
-	type Meta,
-	type Reader,
-	type Store,
-} from "../store/store.ts";
+import { isRefusal } from "../store/decide.ts";
+import type { Commit, Decide, Edit, Meta, Reader, Store } from "../store/store.ts";
 import { type Comparison, printComparison, type Registrations, registerMany } from "./send/register-many.ts";
 import {
 	createRun,

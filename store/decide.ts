@@ -1,14 +1,10 @@
 import { problemAt } from "../registry/texts.ts";
-import {
-	type Decide,
-	type Edit,
-	isRefusal,
-	type Meta,
-	type Reader,
-	type Refusal,
-	type UsedRequest,
-} from "./store.ts";
+import type { Commit, Decide, Edit, Meta, Reader, Refusal, UsedRequest } from "./store.ts";
 import type { UsedRequests } from "./used-requests.ts";
+
+export function isRefusal<T extends object>(outcome: T): outcome is Extract<T, { errors: unknown }> {
+	return "errors" in outcome;
+}
 
 export const usedBefore: Refusal = {
 	status: 401,
@@ -55,7 +51,7 @@ export function refuseTwin(smallkey: string, twin: string): Refusal {
 }
 
 /** Whether a decision makes a commit. */
-export function changesFiles(decision: object | undefined): decision is Edit[] {
+export function changesFiles(decision: unknown): decision is Edit[] {
 	return Array.isArray(decision) && decision.length > 0;
 }
 
@@ -96,4 +92,10 @@ function judgeRepeat(first: UsedRequest, method: string, outcome: Edit[] | Refus
 		return first.outcome === outcome.status ? outcome : usedBefore;
 	}
 	return wasAccepted && outcome.length === 0 ? null : usedBefore;
+}
+
+/** What to remember of a change: nothing if it is not signed. */
+export function usesOf({ request, method = "-", time }: Meta, answer: Commit | Refusal): UsedRequest[] {
+	const outcome = isRefusal(answer) ? answer.status : answer.commit;
+	return request === null ? [] : [{ request, method, time, outcome }];
 }

@@ -1,18 +1,10 @@
 import pLimit from "p-limit";
-import { reviewBranch, servedBranch } from "./branches.ts";
-import { decideChange, isProposed } from "./decide.ts";
+import { decideChange, isProposed, isRefusal, usesOf } from "./decide.ts";
 import { blobId } from "./hashes.ts";
+import { reviewBranch, servedBranch } from "./naming.ts";
 import { readerOf } from "./reader.ts";
-import {
-	type Commit,
-	type Decide,
-	type Edit,
-	isRefusal,
-	type Meta,
-	type Refusal,
-	type Store,
-} from "./store.ts";
-import { UsedRequests, usesOf } from "./used-requests.ts";
+import type { Commit, Decide, Edit, Meta, Refusal, Store } from "./store.ts";
+import { UsedRequests } from "./used-requests.ts";
 
 interface MemoryCommit extends Meta {
 	id: string;

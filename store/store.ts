@@ -97,10 +97,6 @@ export interface Store extends Reader {
 	remember(used: UsedRequest): Promise<boolean>;
 }
 
-export function isRefusal<T extends object>(outcome: T): outcome is Extract<T, { errors: unknown }> {
-	return "errors" in outcome;
-}
-
 /** What a client reads, and a label of the metrics. */
 export type BusyCode = "busy" | "read-only" | "disk-full" | "github" | "branch-moved";
 

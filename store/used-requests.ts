@@ -1,11 +1,5 @@
 import { maxClockSkewMs } from "../registry/sender.ts";
-import { type Commit, isRefusal, type Meta, type Refusal, type UsedRequest } from "./store.ts";
-
-/** What to remember of a change: nothing if it is not signed. */
-export function usesOf({ request, method = "-", time }: Meta, answer: Commit | Refusal): UsedRequest[] {
-	const outcome = isRefusal(answer) ? answer.status : answer.commit;
-	return request === null ? [] : [{ request, method, time, outcome }];
-}
+import type { UsedRequest } from "./store.ts";
 
 /** How long a request is remembered for its key, in milliseconds: longer than a signature is valid. */
 export const requestMemoryMs = 300_000;

@@ -1,11 +1,16 @@
 import { descriptionPath, layerPath } from "../../registry/smallkey.ts";
 import { counted } from "../../registry/untrusted-text.ts";
-import { mainTrailer, repairedTrailer, serviceIdentity } from "../../store/authorship.ts";
-import { declinedFolder, repairBranch } from "../../store/branches.ts";
 import { trailersOf } from "../../store/git/commands/commits.ts";
 import { gitText, runGit } from "../../store/git/commands/run.ts";
 import { listBranches } from "../../store/git/review-branches.ts";
 import { importCommit } from "../../store/git/writer.ts";
+import {
+	declinedFolder,
+	mainTrailer,
+	repairBranch,
+	repairedTrailer,
+	serviceIdentity,
+} from "../../store/naming.ts";
 import type { Edit } from "../../store/store.ts";
 
 /** Trailers of a proposal's commit, the evidence for every layer. */

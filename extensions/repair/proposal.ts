@@ -4,7 +4,7 @@ import { canonicalText } from "../../registry/registration.ts";
 import { descriptionPath, type Lang, langs, layerPath } from "../../registry/smallkey.ts";
 import { textsByLang } from "../../registry/texts/pairs.ts";
 import { code, plain, shortened } from "../../registry/untrusted-text.ts";
-import { repairBranch } from "../../store/branches.ts";
+import { repairBranch } from "../../store/naming.ts";
 import { descriptionText } from "../harvest/description.ts";
 import { placeOf } from "../harvest/service.ts";
 import { type Proposal, subjectOf } from "./proposal-branches.ts";

@@ -1,6 +1,5 @@
 import { maxClockSkewMs, parseTimestamp } from "../../registry/sender.ts";
 import { parseLayerPath } from "../../registry/smallkey.ts";
-import { authorMail, repairedTrailer, serviceAuthor } from "../../store/authorship.ts";
 import {
 	type LoggedCommit,
 	type Person,
@@ -8,6 +7,7 @@ import {
 	subjectOf,
 	trailersOf,
 } from "../../store/git/commands/commits.ts";
+import { authorMail, repairedTrailer, serviceAuthor } from "../../store/naming.ts";
 
 export interface Provenance {
 	/** Whether the commit names a sender whose request it cannot be: the person who pushed it wrote that. */

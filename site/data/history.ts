@@ -1,6 +1,5 @@
 import { isSenderId, type PublicName } from "../../registry/sender.ts";
 import { parseLayerPath } from "../../registry/smallkey.ts";
-import { serviceIdentity } from "../../store/authorship.ts";
 import {
 	believedMs,
 	isShallow,
@@ -9,6 +8,7 @@ import {
 	readLog,
 	trailersOf,
 } from "../../store/git/commands/commits.ts";
+import { serviceIdentity } from "../../store/naming.ts";
 import { type ChangeKind, maxRecent, type RecentChange } from "./entries.ts";
 import type { KnownOfLayer } from "./entry.ts";
 

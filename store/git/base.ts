@@ -1,4 +1,3 @@
-import type { Sync } from "../files/sync.ts";
 import type { Log } from "../store.ts";
 
 export const defaultLimits = {
@@ -14,6 +13,9 @@ export const defaultLimits = {
 };
 
 export type StoreLimits = typeof defaultLimits;
+
+/** Syncs a file, or the names in a folder, to the disk. */
+export type Sync = (path: string) => Promise<void>;
 
 /** What the parts of a store have in common. */
 export interface StoreBase {

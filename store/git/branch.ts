@@ -1,14 +1,13 @@
 import { join } from "node:path";
 import { parseLayerPath } from "../../registry/smallkey.ts";
 import type { Problem } from "../../registry/texts.ts";
-import { servedBranch } from "../branches.ts";
+import { servedBranch } from "../naming.ts";
 import type { Edit } from "../store.ts";
 import type { StoreBase } from "./base.ts";
-import type { CatFile } from "./commands/cat-file.ts";
+import { type CatFile, type CommitReader, openReader } from "./commands/cat-file.ts";
 import { isDescendant } from "./commands/commits.ts";
 import { GitDamage, NotDescendant } from "./commands/run.ts";
 import { diffTree, listTree, type PathChange } from "./commands/tree.ts";
-import { type CommitReader, openReader } from "./commit-reader.ts";
 import { readRef } from "./repository.ts";
 
 const maxQuoted = 60;

@@ -1,7 +1,5 @@
 import pLimit from "p-limit";
-import { serviceAuthor } from "../authorship.ts";
-import { servedBranch } from "../branches.ts";
-import { type Sync, syncPath, syncWithin } from "../files/sync.ts";
+import { servedBranch, serviceAuthor } from "../naming.ts";
 import {
 	type Commit,
 	type Decide,
@@ -11,7 +9,7 @@ import {
 	StoreBusy,
 	type UsedRequest,
 } from "../store.ts";
-import { defaultLimits, type StoreBase, type StoreLimits } from "./base.ts";
+import { defaultLimits, type StoreBase, type StoreLimits, type Sync } from "./base.ts";
 import { Branch, type Publish, readHead } from "./branch.ts";
 import { CatFile } from "./commands/cat-file.ts";
 import { findLastCommit } from "./commands/commits.ts";
@@ -19,8 +17,8 @@ import { type PendingChange, type StoreContext, writeChanges } from "./groups.ts
 import { WriteHealth } from "./health.ts";
 import { Maintenance } from "./maintenance.ts";
 import { type Guard, openRepository, startTask } from "./repository.ts";
-import { RequestLog } from "./request-log.ts";
-import { GroupWriter } from "./writer.ts";
+import { openRequestLog } from "./request-log.ts";
+import { GroupWriter, syncPath, syncWithin } from "./writer.ts";
 
 export interface GitStoreOptions extends Pick<StoreBase, "repository" | "log"> {
 	now: () => Date;
@@ -50,7 +48,7 @@ export async function openGitStore(options: GitStoreOptions, seed: () => Promise
 		const head = await startTask(repository, () => readHead(repository, catFile));
 		const writer = new GroupWriter(base);
 		const tip = head ?? (await commitSeed(writer, now(), await seed()));
-		const requests = await RequestLog.open(base);
+		const requests = await openRequestLog(base);
 		const branch = new Branch(base, catFile, tip, options.publish);
 		const health = new WriteHealth(base);
 		return new GitStore({ ...base, writer, catFile, branch, requests, health });

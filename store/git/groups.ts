@@ -2,18 +2,9 @@ import pLimit from "p-limit";
 import { groupBy } from "../../registry/json.ts";
 import { folderOf } from "../../registry/smallkey.ts";
 import type { Problem } from "../../registry/texts.ts";
-import { groupOf, reviewBranch, servedBranch } from "../branches.ts";
-import { decideChange, isProposed } from "../decide.ts";
-import {
-	type Commit,
-	type Decide,
-	type Edit,
-	isRefusal,
-	type Meta,
-	type Refusal,
-	StoreBusy,
-} from "../store.ts";
-import { usesOf } from "../used-requests.ts";
+import { decideChange, isProposed, isRefusal, usesOf } from "../decide.ts";
+import { groupOf, reviewBranch, servedBranch } from "../naming.ts";
+import { type Commit, type Decide, type Edit, type Meta, type Refusal, StoreBusy } from "../store.ts";
 import type { StoreBase } from "./base.ts";
 import { type Branch, changesOf } from "./branch.ts";
 import type { CatFile } from "./commands/cat-file.ts";
@@ -21,7 +12,7 @@ import { findLastCommit } from "./commands/commits.ts";
 import { GitFailure } from "./commands/run.ts";
 import type { WriteHealth } from "./health.ts";
 import type { RequestLog } from "./request-log.ts";
-import { findPlace, type Place } from "./review-branches.ts";
+import { findReview, type Place } from "./review-branches.ts";
 import { BranchHeld, type GroupWriter } from "./writer.ts";
 
 /** How often a group is judged that another process has overtaken. */
@@ -97,7 +88,10 @@ async function tryGroup(context: StoreContext, group: readonly PendingChange[], 
 	await branch.follow();
 	// The commits of a group that failed may be on the branch.
 	if (await writer.persist()) await requests.readCommitted();
-	const place = await findPlace(context, meta);
+	const served = branch.commit;
+	const place = meta.review
+		? await findReview(branch, meta)
+		: { branch: servedBranch, base: served, reader: branch.readerAt(served), waiting: null };
 	const judged = await judgeGroup(context, group, place);
 	const changed = judged.filter(({ edits }) => edits.length > 0);
 	const warnings = changed.length > 0 ? await makeCommits(context, place, changed) : [];
@@ -106,8 +100,8 @@ async function tryGroup(context: StoreContext, group: readonly PendingChange[], 
 	const uses = unchanged.flatMap(({ meta, refusal }) =>
 		usesOf(meta, refusal ?? { commit: tip, changed: false }),
 	);
-	await requests.keep(uses);
-	if (changed.length > 0) health.succeeded();
+	if (uses.length > 0) await requests.keep(uses);
+	if (changed.length > 0 && health.cause) health.recovered();
 	for (const change of judged)
 		void outcomeOf(context, place, change, tip, warnings)
 			.then(change.resolve)

@@ -47,14 +47,15 @@ export function diskReasonOf(error: unknown): string | null {
 export class WriteHealth {
 	#logged = "";
 	#failedMs = 0;
-	#cause: Cause | null = null;
+	/** Of a failure after which no change has succeeded. */
+	cause: Cause | null = null;
 
 	constructor(readonly base: StoreBase) {}
 
 	/** Null if the last change or look at the branch did not fail, or long ago. */
 	get reason(): string | null {
 		return performance.now() - this.#failedMs < this.base.limits.failureMs
-			? (this.#cause?.reason ?? null)
+			? (this.cause?.reason ?? null)
 			: null;
 	}
 
@@ -68,17 +69,16 @@ export class WriteHealth {
 		if (text !== this.#logged) advice === null ? log.error(error) : log.warn(advice);
 		const cause = causeOf(error);
 		// On a full disk, a retry of git does not always name the reason again.
-		if (cause !== gitFailed || this.reason === null) this.#cause = cause;
+		if (cause !== gitFailed || this.reason === null) this.cause = cause;
 		this.#logged = text;
 		this.#failedMs = performance.now();
-		const { code, reason } = this.#cause ?? cause;
+		const { code, reason } = this.cause ?? cause;
 		return new StoreBusy(code, retryAfterSeconds, reason);
 	}
 
-	succeeded(): void {
-		if (!this.#cause) return;
-		this.base.log.warn(`layers can be changed again, after: ${this.#cause.reason}`);
-		this.#cause = null;
+	recovered(): void {
+		this.base.log.warn(`layers can be changed again, after: ${this.cause?.reason}`);
+		this.cause = null;
 		this.#logged = "";
 	}
 

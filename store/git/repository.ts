@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rename, rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { servedBranch } from "../branches.ts";
 import { readTextIfThere } from "../files/files.ts";
+import { servedBranch } from "../naming.ts";
 import type { StoreBase } from "./base.ts";
 import { GitFailure, gitText, runGit } from "./commands/run.ts";
 import { diskReasonOf } from "./health.ts";

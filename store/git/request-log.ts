@@ -2,9 +2,8 @@ import { appendFile, mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import pLimit from "p-limit";
 import { parseTimestamp } from "../../registry/sender.ts";
-import { serviceIdentity } from "../authorship.ts";
-import { declinedFolder, reviewFolders, servedBranch } from "../branches.ts";
 import { readTextIfThere, replaceFile } from "../files/files.ts";
+import { declinedFolder, reviewFolders, servedBranch, serviceIdentity } from "../naming.ts";
 import type { UsedRequest } from "../store.ts";
 import { requestMemoryMs, UsedRequests } from "../used-requests.ts";
 import type { StoreBase } from "./base.ts";
@@ -13,65 +12,44 @@ import { listCommits, personText, readCommits, trailersOf } from "./commands/com
 /** Lines that are added to the log before it is rewritten. */
 const maxAdded = 10_000;
 
-/** A log has the used requests that changed nothing; the trailers of commits have all others. */
-export class RequestLog {
-	readonly used: UsedRequests;
-	readonly #path: string;
-	readonly #inOrder = pLimit(1);
-	#linesLeft = 0;
+export type RequestLog = Awaited<ReturnType<typeof openRequestLog>>;
 
-	private constructor(readonly base: StoreBase) {
-		this.used = new UsedRequests(base.now);
-		this.#path = join(dirname(base.repository), "requests", "requests.log");
+/** A log has the used requests that changed nothing; the trailers of commits have all others. */
+export async function openRequestLog({ repository, now }: StoreBase) {
+	const path = join(dirname(repository), "requests", "requests.log");
+	const used = new UsedRequests(now);
+	const inOrder = pLimit(1);
+	let linesLeft = 0;
+
+	async function write(added: readonly UsedRequest[]): Promise<void> {
+		const left = linesLeft - added.length;
+		// A write that fails may leave an incomplete line: then the next one rewrites the log.
+		linesLeft = 0;
+		if (left >= 0) await appendFile(path, linesOf(added), { flush: true });
+		else await replaceFile(path, linesOf([...used.all(), ...added]));
+		linesLeft = left >= 0 ? left : maxAdded;
+		for (const use of added) used.note(use);
 	}
 
-	static async open(base: StoreBase): Promise<RequestLog> {
-		const requests = new RequestLog(base);
-		await requests.#read();
-		await requests.readCommitted();
-		return requests;
+	async function keep(answered: readonly UsedRequest[]): Promise<void> {
+		const added = answered.filter(({ request }) => !used.find(request));
+		if (added.length > 0) await inOrder(() => write(added));
 	}
 
 	/** An interrupted group may have made commits. */
-	async readCommitted(): Promise<void> {
-		const { repository, now } = this.base;
-		for (const use of await readRequests(repository, now())) this.used.note(use);
+	async function readCommitted(): Promise<void> {
+		for (const use of await readRequests(repository, now())) used.note(use);
 	}
 
-	async keep(answered: readonly UsedRequest[]): Promise<void> {
-		const added = answered.filter(({ request }) => !this.used.find(request));
-		if (added.length > 0) await this.#inOrder(() => this.#write(added));
+	await mkdir(dirname(path), { recursive: true });
+	// A power cut may have cut the last line off.
+	for (const line of ((await readTextIfThere(path)) ?? "").split("\n").slice(0, -1)) {
+		const [request = "", method = "", text = "", time] = line.split(" ");
+		const outcome = text.length === 3 ? Number(text) : text;
+		used.note({ request, method, outcome, time: Number(time ?? now()) });
 	}
-
-	close(): Promise<void> {
-		return this.#inOrder(() => undefined);
-	}
-
-	async #read(): Promise<void> {
-		await mkdir(dirname(this.#path), { recursive: true });
-		const text = (await readTextIfThere(this.#path)) ?? "";
-		// A power cut may have cut the last line off.
-		for (const line of text.split("\n").slice(0, -1)) {
-			const [request = "", method = "", outcome = "", time] = line.split(" ");
-			const isStatus = outcome.length === 3;
-			this.used.note({
-				request,
-				method,
-				time: Number(time ?? this.base.now()),
-				outcome: isStatus ? Number(outcome) : outcome,
-			});
-		}
-	}
-
-	async #write(added: readonly UsedRequest[]): Promise<void> {
-		const left = this.#linesLeft - added.length;
-		// A write that fails may leave an incomplete line: then the next one rewrites the log.
-		this.#linesLeft = 0;
-		if (left >= 0) await appendFile(this.#path, linesOf(added), { flush: true });
-		else await replaceFile(this.#path, linesOf([...this.used.all(), ...added]));
-		this.#linesLeft = left >= 0 ? left : maxAdded;
-		for (const use of added) this.used.note(use);
-	}
+	await readCommitted();
+	return { used, readCommitted, keep, close: () => inOrder(() => undefined) };
 }
 
 function linesOf(uses: readonly UsedRequest[]): string {

@@ -1,12 +1,10 @@
-import { authorOf, serviceIdentity } from "../authorship.ts";
-import { reviewBranch, servedBranch } from "../branches.ts";
 import type { Waiting } from "../decide.ts";
+import { authorOf, reviewBranch, serviceIdentity } from "../naming.ts";
 import type { Meta } from "../store.ts";
 import type { Branch } from "./branch.ts";
-import type { CatFile } from "./commands/cat-file.ts";
+import type { CommitReader } from "./commands/cat-file.ts";
 import { isDescendant, listCommits, personText, readCommits } from "./commands/commits.ts";
 import { runGit } from "./commands/run.ts";
-import type { CommitReader } from "./commit-reader.ts";
 
 /** Where the commits of a change go. */
 export interface Place {
@@ -19,23 +17,17 @@ export interface Place {
 	waiting: Waiting | null;
 }
 
-interface PlaceContext {
-	repository: string;
-	catFile: CatFile;
-	branch: Branch;
-}
-
-export async function findPlace({ repository, catFile, branch }: PlaceContext, meta: Meta): Promise<Place> {
-	const served = branch.commit;
-	if (!meta.review)
-		return { branch: servedBranch, base: served, reader: branch.readerAt(served), waiting: null };
+/** Where a change for review goes. */
+export async function findReview(branch: Branch, meta: Meta): Promise<Place> {
+	const { commit: served, catFile } = branch;
+	const { repository } = branch.base;
 	const name = reviewBranch(meta);
 	const review = (await catFile.read(`refs/heads/${name}`))?.id ?? null;
 	const isOpen = review !== null && !(await isDescendant(repository, review, served));
 	const sender = isOpen ? await senderOf(repository, served, review) : null;
 	const holder = sender === meta.author ? null : sender;
 	const base = isOpen && holder === null ? review : served;
-	const spellings = (smallkey: string) => waitingSpellings(branch, repository, smallkey);
+	const spellings = (smallkey: string) => waitingSpellings(branch, smallkey);
 	return { branch: name, base, reader: branch.readerAt(base), waiting: { holder, spellings } };
 }
 
@@ -50,9 +42,10 @@ async function senderOf(repository: string, served: string, review: string): Pro
 }
 
 /** Of reviews of one layer their names, and what has the spelling on branches of many. */
-async function waitingSpellings(branch: Branch, repository: string, smallkey: string): Promise<string[]> {
+async function waitingSpellings(branch: Branch, smallkey: string): Promise<string[]> {
 	const names = ["*.*", smallkey].map((name) => `register/${name}`);
-	const reviews = await listBranches(repository, ["--ignore-case", `--no-merged=${branch.commit}`], names);
+	const words = ["--ignore-case", `--no-merged=${branch.commit}`];
+	const reviews = await listBranches(branch.base.repository, words, names);
 	const spellings = reviews.map(async ({ name, commit }) =>
 		name.includes(".") ? branch.readerAt(commit).spellings(smallkey) : [name.slice("register/".length)],
 	);

@@ -3,20 +3,17 @@ import { changesFiles, decideChange, isProposed, usedBefore } from "../decide.ts
 import { readerOf } from "../reader.ts";
 import { type Commit, type Decide, type Edit, type Meta, type Refusal, StoreBusy } from "../store.ts";
 import { requestMemoryMs, type UsedRequests } from "../used-requests.ts";
-import { type Head, type Heads, type PastCommit, recentCommits } from "./branch.ts";
+import { type Head, type PastCommit, recentCommits } from "./branch.ts";
 import { type Connection, type Github, GithubBusy, LostAnswer, Refused } from "./client.ts";
 import { commitEach, joinSteps } from "./commits.ts";
-import { findReview, type Review, showReview } from "./review.ts";
+import { findReview, type Place, type Review, showReview } from "./review.ts";
 
 export interface Change {
 	decide: Decide;
 	meta: Meta;
 }
 
-export interface BatchContext extends Pick<Connection, "now" | "sleep"> {
-	github: Github;
-	branch: string;
-	heads: Heads;
+interface BatchContext extends Place, Pick<Connection, "now" | "sleep"> {
 	used: UsedRequests;
 }
 
@@ -29,23 +26,20 @@ export interface Batch {
 	fill(): void;
 }
 
-/** The error, which `decide` may have thrown, is that of one change. */
-export type Outcome = Commit | Refusal | { error: unknown };
-
-/** Of the changes of a batch, in their order; null for a change for which there was no time. */
-type Outcomes = (Outcome | null)[];
+/** The error, which `decide` may have thrown, is that of one change. Null: there was no time for the change. */
+export type Outcome = Commit | Refusal | { error: unknown } | null;
 
 type Decision = Edit[] | Outcome;
 
 /** GitHub's refusal of a batch does not say which change caused it, so each change is then made alone. */
-export async function makeBatch(context: BatchContext, batch: Batch): Promise<Outcomes> {
+export async function makeBatch(context: BatchContext, batch: Batch): Promise<Outcome[]> {
 	try {
 		return await makeTogether(context, batch);
 	} catch (error) {
 		if (error instanceof StoreBusy || batch.changes.length === 1) throw error;
-		const outcomes: Outcomes = [];
+		const outcomes: Outcome[] = [];
 		for (const change of batch.changes) {
-			const alone = { ...batch, changes: [change], fill: () => undefined };
+			const alone = { ...batch, changes: [change], fill() {} };
 			outcomes.push(...(await makeTogether(context, alone).catch((error: unknown) => [{ error }])));
 		}
 		return outcomes;
@@ -58,8 +52,8 @@ const maxAttempts = 5;
 const reserveMs = 5_000;
 
 /** Begins anew, from a fresh read, while other writers are faster or it is not known whether the branch was moved. */
-async function makeTogether(context: BatchContext, batch: Batch): Promise<Outcomes> {
-	const earlier = new Map<string, Outcomes>();
+async function makeTogether(context: BatchContext, batch: Batch): Promise<Outcome[]> {
+	const earlier = new Map<string, Outcome[]>();
 	for (let attempts = 1; ; attempts += 1) {
 		try {
 			return await attempt(context, batch, earlier);
@@ -78,8 +72,8 @@ async function makeTogether(context: BatchContext, batch: Batch): Promise<Outcom
 async function attempt(
 	context: BatchContext,
 	{ changes, until, fill }: Batch,
-	earlier: Map<string, Outcomes>,
-): Promise<Outcomes> {
+	earlier: Map<string, Outcome[]>,
+): Promise<Outcome[]> {
 	const { github, heads, branch, now } = context;
 	const [{ meta }] = changes as [Change];
 	const main = await heads.find(github, branch);
@@ -106,7 +100,7 @@ async function attempt(
 }
 
 /** @param commits of the decisions with edits for which there was time */
-function outcomesOf(decisions: readonly Decision[], head: string, commits: readonly string[]): Outcomes {
+function outcomesOf(decisions: readonly Decision[], head: string, commits: readonly string[]): Outcome[] {
 	const left = commits.values();
 	let commit: string | undefined = head;
 	return decisions.map((decision) => {
@@ -123,24 +117,23 @@ async function showOutcomes(
 	changes: readonly Change[],
 	main: Head,
 	review: Review | null,
-	outcomes: Outcomes,
-): Promise<Outcomes> {
+	outcomes: Outcome[],
+): Promise<Outcome[]> {
 	if (!review) return outcomes;
 	const { name, open, base } = review;
-	const last = changes.findLast((_, index) => {
-		const outcome = outcomes[index];
-		return outcome && "changed" in outcome && (open || outcome.changed);
-	});
+	const isMade = (outcome: Outcome | undefined) =>
+		outcome && "changed" in outcome && (open || outcome.changed);
+	const last = changes.findLast((_, index) => isMade(outcomes[index]));
 	if (!last) return outcomes;
 	const pullRequest = await showReview(context, review, last.meta);
-	/** Whether a layer that a change leaves as it is waits. */
-	const waits = ({ meta }: Change) =>
-		open !== null && isProposed(meta.smallkey, readerOf(base.files), readerOf(main.files));
-	const isWaiting = await Promise.all(changes.map(waits));
-	return outcomes.map((outcome, index) => {
-		const isShown = outcome && "changed" in outcome && (outcome.changed || isWaiting[index]);
-		return isShown ? { ...outcome, branch: name, pullRequest } : outcome;
+	const shown = outcomes.map(async (outcome, index) => {
+		if (!outcome || !("changed" in outcome)) return outcome;
+		const { smallkey } = (changes[index] as Change).meta;
+		const isWaiting =
+			outcome.changed || (open && (await isProposed(smallkey, readerOf(base.files), readerOf(main.files))));
+		return isWaiting ? { ...outcome, branch: name, pullRequest } : outcome;
 	});
+	return Promise.all(shown);
 }
 
 async function decideEach(

@@ -1,5 +1,5 @@
 import pMap from "p-map";
-import { authorMail, commitMessage, serviceAuthor } from "../authorship.ts";
+import { authorMail, commitMessage, serviceAuthor } from "../naming.ts";
 import type { Edit, Meta } from "../store.ts";
 import type { Head } from "./branch.ts";
 import type { Github } from "./client.ts";

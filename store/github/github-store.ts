@@ -1,6 +1,7 @@
+import { usesOf } from "../decide.ts";
 import { readerOf } from "../reader.ts";
 import type { Reader, Store } from "../store.ts";
-import { UsedRequests, usesOf } from "../used-requests.ts";
+import { UsedRequests } from "../used-requests.ts";
 import { makeBatch } from "./batch.ts";
 import { Heads, readHead } from "./branch.ts";
 import { type Connection, connect } from "./client.ts";

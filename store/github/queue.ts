@@ -1,10 +1,10 @@
-import { groupOf } from "../branches.ts";
+import { groupOf } from "../naming.ts";
 import type { Commit, Refusal } from "../store.ts";
 import type { Batch, Change, Outcome } from "./batch.ts";
 import { GithubBusy } from "./client.ts";
 
 interface QueuedChange extends Change {
-	outcome: Outcome | null;
+	outcome: Outcome;
 }
 
 interface QueueLimits {
@@ -25,7 +25,7 @@ export class Queue {
 	/** @param run returns outcomes in the order of the changes; those without an outcome wait again */
 	constructor(
 		readonly limits: QueueLimits,
-		readonly run: (batch: Batch) => Promise<(Outcome | null)[]>,
+		readonly run: (batch: Batch) => Promise<Outcome[]>,
 	) {}
 
 	/** @throws {StoreBusy} if no batch takes the change within `waitMs` */

@@ -1,12 +1,16 @@
 import { code } from "../../registry/untrusted-text.ts";
-import { authorOf } from "../authorship.ts";
-import { isReviewBranch, reviewBranch } from "../branches.ts";
 import type { Waiting } from "../decide.ts";
+import { authorOf, isReviewBranch, reviewBranch } from "../naming.ts";
 import { readerOf } from "../reader.ts";
 import type { Meta } from "../store.ts";
-import type { BatchContext } from "./batch.ts";
-import { type Head, readHead } from "./branch.ts";
+import { type Head, type Heads, readHead } from "./branch.ts";
 import type { Github } from "./client.ts";
+
+export interface Place {
+	github: Github;
+	branch: string;
+	heads: Heads;
+}
 
 /** The branch of a review. After its pull request is closed or merged, it begins again from the served branch. */
 export interface Review {
@@ -17,12 +21,12 @@ export interface Review {
 	waiting: Waiting;
 }
 
-async function listPullRequests({ github: { rest, repo, paginate }, branch }: BatchContext) {
+async function listPullRequests({ github: { rest, repo, paginate }, branch }: Place) {
 	const pulls = await paginate(rest.pulls.list, { ...repo, state: "open", base: branch, per_page: 100 });
 	return pulls.filter(({ head, base }) => head.repo?.full_name === base.repo.full_name);
 }
 
-export async function findReview(context: BatchContext, main: Head, meta: Meta): Promise<Review> {
+export async function findReview(context: Place, main: Head, meta: Meta): Promise<Review> {
 	const { github, heads } = context;
 	const name = reviewBranch(meta);
 	const pulls = await listPullRequests(context);
@@ -61,7 +65,7 @@ function senderOf(base: Head, main: Head): string | null {
  * @returns its address
  */
 export async function showReview(
-	{ github: { rest, repo }, branch }: BatchContext,
+	{ github: { rest, repo }, branch }: Place,
 	{ name, open }: Review,
 	last: Meta,
 ): Promise<string> {

@@ -1,9 +1,8 @@
 import { isUtf8 } from "node:buffer";
-import { authorMail, serviceAuthor } from "../authorship.ts";
-import { declinedFolder, isReviewBranch, reviewFolders } from "../branches.ts";
 import { type GitObject, readObjects } from "../git/commands/cat-file.ts";
 import { headerLines, isDescendant, listCommits, maxAheadMs, parseCommit } from "../git/commands/commits.ts";
 import { findTooMany } from "../git/commands/tree.ts";
+import { authorMail, declinedFolder, isReviewBranch, reviewFolders, serviceAuthor } from "../naming.ts";
 
 /** githooks(5), "pre-receive" */
 export interface Update {

@@ -2,17 +2,9 @@ import * as assert from "uvu/assert";
 import { addConditions } from "../../api/register.ts";
 import { descriptionPath, layerPath } from "../../registry/smallkey.ts";
 import { problemAt, textsOf } from "../../registry/texts.ts";
-import { refuseOther, refuseTwin, usedBefore } from "../../store/decide.ts";
+import { isRefusal, refuseOther, refuseTwin, usedBefore } from "../../store/decide.ts";
 import { blobId } from "../../store/hashes.ts";
-import {
-	type Commit,
-	type Edit,
-	isRefusal,
-	type Meta,
-	type Reader,
-	type Store,
-	StoreBusy,
-} from "../../store/store.ts";
+import { type Commit, type Edit, type Meta, type Reader, type Store, StoreBusy } from "../../store/store.ts";
 import { sharedSuite } from "../helpers/world.ts";
 
 export interface Fresh {

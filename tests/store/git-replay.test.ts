@@ -2,7 +2,8 @@ import { open, readdir, readFile, rename, rm, writeFile } from "node:fs/promises
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { layerPath } from "../../registry/smallkey.ts";
-import { isRefusal, type Meta } from "../../store/store.ts";
+import { isRefusal } from "../../store/decide.ts";
+import type { Meta } from "../../store/store.ts";
 import { UsedRequests } from "../../store/used-requests.ts";
 import { noon } from "../helpers/local.ts";
 import { freshSuite, temporaryFolder } from "../helpers/world.ts";

@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import { layerPath } from "../../registry/smallkey.ts";
-import { syncPath } from "../../store/files/sync.ts";
 import type { StoreLimits } from "../../store/git/base.ts";
 import type { Publish } from "../../store/git/branch.ts";
 import { runGit } from "../../store/git/commands/run.ts";
 import { type GitStore, type GitStoreOptions, openGitStore } from "../../store/git/git-store.ts";
+import { syncPath } from "../../store/git/writer.ts";
 import type { Commit, Log, Meta, Refusal } from "../../store/store.ts";
 import { wms } from "../helpers/local.ts";
 import { accepted, metaOf } from "./contract.ts";

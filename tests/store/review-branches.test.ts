@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import * as assert from "uvu/assert";
-import { isReviewBranch, reviewBranch } from "../../store/branches.ts";
 import { listBranches } from "../../store/git/review-branches.ts";
+import { isReviewBranch, reviewBranch } from "../../store/naming.ts";
 import { folderSuite } from "../helpers/world.ts";
 import { metaOf } from "./contract.ts";
 import { git, openEmpty } from "./git-store.ts";

@@ -3,8 +3,9 @@ import { type Description, parseDescription } from "../../../registry/descriptio
 import { harvestedLangs, type Registration } from "../../../registry/registration.ts";
 import { descriptionPath, type Lang, langs } from "../../../registry/smallkey.ts";
 import { textsOf } from "../../../registry/texts.ts";
-import { serviceAuthor } from "../../../store/authorship.ts";
-import { type Edit, isRefusal, type Layer, type Reader, type Store } from "../../../store/store.ts";
+import { isRefusal } from "../../../store/decide.ts";
+import { serviceAuthor } from "../../../store/naming.ts";
+import type { Edit, Layer, Reader, Store } from "../../../store/store.ts";
 import { descriptionText } from "../description.ts";
 import { type Harvest, mergeDescription } from "../merge.ts";
 

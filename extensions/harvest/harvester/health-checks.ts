@@ -1,7 +1,8 @@
 import { type Health, parseHealth, type Sickness } from "../../../registry/health.ts";
 import { healthPath } from "../../../registry/smallkey.ts";
 import { textsOf } from "../../../registry/texts.ts";
-import { isRefusal, type Log, type Meta, type Store } from "../../../store/store.ts";
+import { isRefusal } from "../../../store/decide.ts";
+import type { Log, Meta, Store } from "../../../store/store.ts";
 import { type CheckResult, healthText, updateHealth, weekOf } from "../health.ts";
 import { serviceMeta } from "./commit.ts";
 import type { Notice } from "./notifier.ts";

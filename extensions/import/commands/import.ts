@@ -22,11 +22,12 @@ import { counted, firstOf, plain, shortened } from "../../../registry/untrusted-
 import { printCommit, storeBatch } from "../../../scripts/register.ts";
 import { createRun } from "../../../scripts/terminal/command-line.ts";
 import { objectOf } from "../../../site/service/decode.ts";
-import { servedBranch } from "../../../store/branches.ts";
+import { isRefusal } from "../../../store/decide.ts";
 import { readTextIfThere } from "../../../store/files/files.ts";
 import { readRef } from "../../../store/git/repository.ts";
 import { memoryStore } from "../../../store/memory.ts";
-import { isRefusal, type Reader } from "../../../store/store.ts";
+import { servedBranch } from "../../../store/naming.ts";
+import type { Reader } from "../../../store/store.ts";
 import { descriptionText } from "../../harvest/description.ts";
 import { type Moved, moveDocument } from "../document.ts";
 import { type Dump, keyOf, readDump, textOf } from "../dump.ts";

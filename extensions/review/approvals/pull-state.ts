@@ -1,7 +1,6 @@
 import { healthPath, parseLayerPath } from "../../../registry/smallkey.ts";
-import { authorOf } from "../../../store/authorship.ts";
-import { isReviewBranch } from "../../../store/branches.ts";
 import { type Github, Refused } from "../../../store/github/client.ts";
+import { authorOf, isReviewBranch } from "../../../store/naming.ts";
 
 /** Files of a pull request that GitHub lists (REST API, "List pull requests files"). */
 const maxListedFiles = 3_000;

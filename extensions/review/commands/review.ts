@@ -5,8 +5,8 @@ import { readConfiguration, withoutStore } from "../../../api/service/settings.t
 import { resolveCommit } from "../../../publish/collect.ts";
 import { plain } from "../../../registry/untrusted-text.ts";
 import { createRun, exitCodes, needed } from "../../../scripts/terminal/command-line.ts";
-import { repairBranch } from "../../../store/branches.ts";
 import { gitText } from "../../../store/git/commands/run.ts";
+import { repairBranch } from "../../../store/naming.ts";
 import { findRepository, servedRef } from "../../harvest/repository.ts";
 import { createCheckServices } from "../ask-services.ts";
 import { linksInto, type Report, renderComment } from "../comment.ts";

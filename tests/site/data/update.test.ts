@@ -7,7 +7,7 @@ import { readConfiguration } from "../../../api/service/settings.ts";
 import { chunksFolder, manifestPath, parseManifest } from "../../../site/data/entries.ts";
 import { type CatalogueOutcome, updateCatalogue } from "../../../site/data/update.ts";
 import { type CatalogueOptions, catalogueOptions, readSite } from "../../../site/process/site-settings.ts";
-import { serviceIdentity } from "../../../store/authorship.ts";
+import { serviceIdentity } from "../../../store/naming.ts";
 import { feature, wms } from "../../helpers/handlers.ts";
 import { type Files, filesIn, gitIn, sharedSuite, temporaryFolder, writeFiles } from "../../helpers/world.ts";
 import { entriesIn } from "./entries.ts";
