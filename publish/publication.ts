@@ -95,8 +95,8 @@ export class Publication {
 			);
 		}
 		const isKnown = manifest?.renderer === rendererStamp(this.#settings) && !manifest.isOpen;
-		const isCurrent = isKnown && !this.files.folder.isMissing() && !existsSync(join(dataDir, "fragments"));
-		if (!range || !isCurrent) return this.#compareAll(await branch.firstRange());
+		const isMissing = this.files.folder.isMissing() || existsSync(join(dataDir, "fragments"));
+		if (!range || !isKnown || isMissing) return this.#compareAll(await branch.firstRange());
 		this.#setRanks(manifest);
 		await this.publish(range);
 	}
@@ -133,8 +133,7 @@ export class Publication {
 	}
 
 	async close(): Promise<void> {
-		const areCurrent = await this.files.close();
-		if (areCurrent && this.#served) await this.#saveManifest(false);
+		if ((await this.files.close()) && this.#served) await this.#saveManifest(false);
 	}
 
 	async #render(smallkeys: readonly string[], served = this.#served, reports = true): Promise<Rendered> {
@@ -180,7 +179,8 @@ export class Publication {
 
 	async #saveManifest(isOpen: boolean): Promise<void> {
 		const { folder, layers } = this.files;
-		const [renderer, commit] = [rendererStamp(this.#settings), this.#served?.to ?? ""];
+		const renderer = rendererStamp(this.#settings);
+		const commit = this.#served?.to ?? "";
 		const manifest: ServedManifest = { renderer, commit, isOpen, layers: [...layers] };
 		const text = `${JSON.stringify(manifest)}\n`;
 		await replaceFile(servedManifestPath(folder.out), text).catch(this.options.log.error);

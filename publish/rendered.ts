@@ -77,15 +77,14 @@ export function createFragmentCache(
 }
 
 /** A plain object with all defaults, for other processes. */
-export function fragmentSettings(settings: FragmentSettings): Required<FragmentSettings> {
-	const { metadataUrl, catalogueUrl, mapWkid, mapServerType, targets } = settings;
-	return {
-		metadataUrl,
-		catalogueUrl,
-		mapWkid: mapWkid ?? defaultMapWkid,
-		mapServerType: mapServerType ?? mapServerTypes[0],
-		targets: targets ?? targetNames,
-	};
+export function fragmentSettings({
+	metadataUrl,
+	catalogueUrl,
+	mapWkid = defaultMapWkid,
+	mapServerType = mapServerTypes[0],
+	targets = targetNames,
+}: FragmentSettings): Required<FragmentSettings> {
+	return { metadataUrl, catalogueUrl, mapWkid, mapServerType, targets };
 }
 
 /** Of all that decides how a registration is rendered. */

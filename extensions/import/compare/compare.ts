@@ -153,15 +153,14 @@ export const run = createRun(async ({ read, io }) => {
 		[...relevant.values(), ...cosmetic.values()].flatMap((layers) => [...layers.keys()]),
 	);
 	const places = targets.map(({ target }) => target).join(", ");
-	const counts = {
-		"served by neither": smallkeys.length - served.size,
-		"not smallkeys": documents.size - keys.length,
-	};
-	const others = Object.entries(counts).flatMap(([what, count]) => (count > 0 ? `; ${what}: ${count}` : []));
-	io.print(
-		`${counted(served.size, "layer")} compared at ${places}, in both languages, ${served.size - different.size} without a difference${others.join("")}`,
-	);
+	const neither = smallkeys.length - served.size;
+	const others = documents.size - keys.length;
 	const lines = [
+		[
+			`${counted(served.size, "layer")} compared at ${places}, in both languages, ${served.size - different.size} without a difference`,
+			...(neither > 0 ? [`served by neither: ${neither}`] : []),
+			...(others > 0 ? [`not smallkeys: ${others}`] : []),
+		].join("; "),
 		...linesOf(
 			"Viewer-relevant: a viewer would draw or ask these layers otherwise",
 			relevant,
