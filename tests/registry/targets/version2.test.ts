@@ -22,11 +22,7 @@ const nodeAt = (target: Target, node: LangPart2, description?: Description) =>
 	renderAt(target, version2(node), description ? { description } : {});
 
 test("an esriFeature is served by every target", () => {
-	const node: LangPart2 = {
-		service_type: "esriFeature",
-		service_url: featureServer,
-		service_name: "Wells",
-	};
+	const node: LangPart2 = { service_type: "esriFeature", service_url: featureServer, service_name: "Wells" };
 	for (const target of [v09, v1]) assert.is(nodeAt(target, node).layers.feature[0].displayName, "Wells");
 	const expected = { id: "rcs.k.en", layerType: "esriFeature", url: featureServer, name: "Wells" };
 	assert.equal(nodeAt(v2, node).layers[0], expected);
@@ -91,11 +87,7 @@ test("a WMTS is served at v2 only, and not in a list, which ends FGPV's", () => 
 });
 
 test("a whole MapServer and a whole FeatureServer", () => {
-	const node: LangPart2 = {
-		service_type: "esriMapServer",
-		service_url: `${service}/`,
-		scrape_only: [5, 0],
-	};
+	const node: LangPart2 = { service_type: "esriMapServer", service_url: `${service}/`, scrape_only: [5, 0] };
 	const fragment = nodeAt(v2, node);
 	const layerEntries = [{ index: 5 }, { index: 0 }];
 	const expected = { id: "rcs.k.en", layerType: "esriDynamic", url: service, name: "X", layerEntries };
@@ -108,11 +100,7 @@ test("a whole MapServer and a whole FeatureServer", () => {
 	const [harvested] = nodeAt(v2, all, withEntries(service, [2, 1])).layers;
 	assert.equal(harvested.layerEntries, [{ index: 2 }, { index: 1 }]);
 	const features = "https://host.example/arcgis/rest/services/X/FeatureServer";
-	const some: LangPart2 = {
-		service_type: "esriFeatureServer",
-		service_url: features,
-		scrape_only: [3],
-	};
+	const some: LangPart2 = { service_type: "esriFeatureServer", service_url: features, scrape_only: [3] };
 	const server = { id: "rcs.k.en", layerType: "esriFeature", url: `${features}/3`, name: "X" };
 	assert.equal(nodeAt(v2, some).layers, [server]);
 	assert.equal([nodeAt(ramp4, some).layerType, nodeAt(ramp4, some).url], ["esri-feature", `${features}/3`]);
