@@ -142,10 +142,10 @@ function judgePlace(path: string, isRemoved: boolean): Problem | null {
 		const isPlain = visible(path) === path && !/[\ufffd\\]/.test(path);
 		return isPlain ? null : problemAt("", "visible-name");
 	}
-	const file = parseFileName(path);
-	if (file === null) return problemAt("", "file-name");
-	if (parseSmallkey(file.name) === null) return smallkeyProblem(file.name);
-	return problemAt("", "folder", pathOf(file.name, file.part));
+	const name = parseFileName(path);
+	if (name === null) return problemAt("", "file-name");
+	if (parseSmallkey(name.smallkey) === null) return smallkeyProblem(name.smallkey);
+	return problemAt("", "folder", pathOf(name));
 }
 
 /**

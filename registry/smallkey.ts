@@ -47,27 +47,24 @@ export function fileName(path: string): string {
 	return path.slice(path.lastIndexOf("/") + 1);
 }
 
-type LayerPart = "registration" | "description";
+export interface LayerName {
+	smallkey: string;
+	part: "registration" | "description";
+}
 
-export function pathOf(smallkey: string, part: LayerPart): string {
+export function pathOf({ smallkey, part }: LayerName): string {
 	return part === "description" ? descriptionPath(smallkey) : layerPath(smallkey);
 }
 
-/** `<name>.json` or `<name>.service.json`, in any folder. */
-export function parseFileName(path: string): { name: string; part: LayerPart } | null {
-	const [, name, service] = /^(.*?)(\.service)?\.json$/s.exec(fileName(path)) ?? [];
-	return name === undefined ? null : { name, part: service ? "description" : "registration" };
-}
-
-export interface LayerName {
-	smallkey: string;
-	part: LayerPart;
+/** `<name>.json` or `<name>.service.json`, in any folder; the smallkey may be impossible. */
+export function parseFileName(path: string): LayerName | null {
+	const [, smallkey, service] = /^(.*?)(\.service)?\.json$/s.exec(fileName(path)) ?? [];
+	return smallkey === undefined ? null : { smallkey, part: service ? "description" : "registration" };
 }
 
 export function parseLayerPath(path: string): LayerName | null {
-	const { name = "", part = "registration" } = parseFileName(path) ?? {};
-	const smallkey = parseSmallkey(name);
-	return smallkey !== null && path === pathOf(smallkey, part) ? { smallkey, part } : null;
+	const name = parseFileName(path);
+	return name && parseSmallkey(name.smallkey) !== null && path === pathOf(name) ? name : null;
 }
 
 export const ownersPath = "layers/owners.json";
