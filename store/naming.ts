@@ -1,6 +1,5 @@
 import type { Meta } from "./store.ts";
 
-/** The branch that is served. */
 export const servedBranch = "main";
 
 /** `register` for senders, `repair` for proposed repairs. */

@@ -14,7 +14,7 @@ export const defaultLimits = {
 
 export type StoreLimits = typeof defaultLimits;
 
-/** Syncs a file, or the names in a folder, to the disk. */
+/** Syncs a file, or the names in a folder, to the disk. @throws {DiskTimeout} */
 export type Sync = (path: string) => Promise<void>;
 
 /** What the parts of a store have in common. */
@@ -23,7 +23,6 @@ export interface StoreBase {
 	repository: string;
 	log: Log;
 	now: () => number;
-	/** @throws {DiskTimeout} */
 	sync: Sync;
 	limits: StoreLimits;
 }

@@ -110,9 +110,8 @@ export class Branch {
 
 	async #rangeBetween(from: string | null, to: string): Promise<CommitRange> {
 		const { repository } = this.base;
-		const changes = await (from === null
-			? listTree(repository, to, "layers/")
-			: diffTree(repository, from, to, "layers"));
-		return { from, to, changes, at: this.readerAt(to), isPushed: true };
+		const listed =
+			from === null ? listTree(repository, to, "layers/") : diffTree(repository, from, to, "layers");
+		return { from, to, changes: await listed, at: this.readerAt(to), isPushed: true };
 	}
 }

@@ -30,9 +30,8 @@ export interface GitStoreOptions extends Pick<StoreBase, "repository" | "log"> {
 }
 
 /**
- * One queue takes all waiting changes as a group, judges each of them, and starts one `git fast-import`, which stores the group
- * as one pack with a commit for each change, and moves the branch; then it publishes and answers. A git process that hangs is
- * ended, and its changes are refused for now.
+ * All waiting changes are judged as a group, and one `git fast-import` stores them as one pack, with a commit for each change,
+ * and moves the branch; then they are published and answered. A git process that hangs is ended, and its changes are refused.
  * @param seed the files of the first commit
  * @throws {Error} if git is missing or too old, or the repository cannot be used
  */
@@ -50,8 +49,7 @@ export async function openGitStore(options: GitStoreOptions, seed: () => Promise
 		const tip = head ?? (await commitSeed(writer, now(), await seed()));
 		const requests = await openRequestLog(base);
 		const branch = new Branch(base, catFile, tip, options.publish);
-		const health = new WriteHealth(base);
-		return new GitStore({ ...base, writer, catFile, branch, requests, health });
+		return new GitStore({ ...base, writer, catFile, branch, requests, health: new WriteHealth(base) });
 	} catch (error) {
 		await catFile.close();
 		throw error;
@@ -59,11 +57,12 @@ export async function openGitStore(options: GitStoreOptions, seed: () => Promise
 }
 
 async function commitSeed(writer: GroupWriter, time: number, edits: Edit[]): Promise<string> {
-	const meta: Meta = {
+	const subject = `seed ${edits.length} files`;
+	const meta = {
 		smallkey: null,
 		author: serviceAuthor,
+		subject,
 		time,
-		subject: `seed ${edits.length} files`,
 		trailers: [],
 		request: null,
 		review: false,

@@ -10,18 +10,15 @@ export class DiskTimeout extends Error {
 	override name = "DiskTimeout";
 }
 
-/** @returns throws DiskTimeout if the disk takes too long */
+/** @returns a function that throws DiskTimeout if the disk takes too long */
 export function syncWithin(maxMs: number, sync: Sync): Sync {
-	return async (path) => {
-		const late = new AbortController();
-		const limit = sleep(maxMs, undefined, late).then(() => {
-			throw new DiskTimeout(`${path}: was not on the disk within ${maxMs / 1000} s`);
+	return (path) =>
+		new Promise((resolve, reject) => {
+			const late = new DiskTimeout(`${path}: was not on the disk within ${maxMs / 1000} s`);
+			const timer = setTimeout(reject, maxMs, late);
+			const ended = () => clearTimeout(timer);
+			sync(path).then(resolve, reject).finally(ended);
 		});
-		await Promise.race([sync(path), limit]).finally(() => {
-			limit.catch(() => undefined);
-			late.abort();
-		});
-	};
 }
 
 /** Errors of folders that cannot be synced by themselves: network file systems, Windows, a parent of another user. */

@@ -69,8 +69,8 @@ type Answer = Awaited<ReturnType<Octokit["request"]>>;
 type RequestOptions = Required<ReturnType<Octokit["request"]["endpoint"]["merge"]>>;
 
 /**
- * @returns makes clients with a deadline, in milliseconds since 1970. They throw GithubBusy, LostAnswer or Refused, without a
- * token.
+ * @returns a function of a deadline, in milliseconds since 1970, which makes a client. It throws GithubBusy, LostAnswer or
+ * Refused, without a token.
  */
 export function connect(connection: Connection, authorize: Authorize): (until: number) => Github {
 	const [, owner, repo] = /^([\w.-]+)\/([\w.-]+)$/.exec(connection.repository) ?? [];

@@ -1,12 +1,12 @@
 import { usesOf } from "../decide.ts";
+import { groupOf } from "../naming.ts";
 import { readerOf } from "../reader.ts";
-import type { Reader, Store } from "../store.ts";
+import type { Commit, Reader, Refusal, Store } from "../store.ts";
 import { UsedRequests } from "../used-requests.ts";
-import { makeBatch } from "./batch.ts";
+import { type Batch, type Change, makeBatch, type Outcome } from "./batch.ts";
 import { Heads, readHead } from "./branch.ts";
-import { type Connection, connect } from "./client.ts";
+import { type Connection, connect, GithubBusy } from "./client.ts";
 import { authorizeWith, type Credentials } from "./credentials.ts";
-import { Queue } from "./queue.ts";
 
 /**
  * Longest times of a request, of a change's wait for the changes before it, and of a batch. Proxies wait a minute at most
@@ -63,4 +63,77 @@ export function githubStore(options: GithubOptions): Store {
 		},
 		remember: async (use) => used.note(use),
 	};
+}
+
+interface QueuedChange extends Change {
+	outcome: Outcome;
+}
+
+/**
+ * Makes changes in batches. Each batch is run by the caller of its first change, since work belongs to one request on
+ * Workers. These may cancel that request, and its batch then never ends; after `batchMs` another caller runs the next one.
+ */
+class Queue {
+	#waiting: QueuedChange[] = [];
+	#running = { until: Number.NEGATIVE_INFINITY, end: Promise.resolve() };
+
+	/** @param run returns outcomes in the order of the changes; those without an outcome wait again */
+	constructor(
+		readonly limits: { now: () => Date; maxBatch: number; waitMs: number; batchMs: number },
+		readonly run: (batch: Batch) => Promise<Outcome[]>,
+	) {}
+
+	/** @throws {StoreBusy} if no batch takes the change within `waitMs` */
+	async add(change: Change): Promise<Commit | Refusal> {
+		const { now, waitMs } = this.limits;
+		const queued: QueuedChange = { ...change, outcome: null };
+		const endMs = now().getTime() + waitMs;
+		this.#waiting.push(queued);
+		while (!queued.outcome) {
+			const { until, end } = this.#running;
+			const nowMs = now().getTime();
+			const leftMs = (this.#waiting.includes(queued) ? Math.min(endMs, until) : until) - nowMs;
+			if (until < nowMs) await this.#runBatch(queued);
+			else if (leftMs >= 0) await within(end, leftMs + 1);
+			else queued.outcome = { error: new GithubBusy(waitMs / 1000, "too many changes wait for GitHub") };
+		}
+		this.#remove([queued]);
+		if ("error" in queued.outcome) throw queued.outcome.error;
+		return queued.outcome;
+	}
+
+	#remove(changes: readonly QueuedChange[]): void {
+		this.#waiting = this.#waiting.filter((waiting) => !changes.includes(waiting));
+	}
+
+	async #runBatch(first: QueuedChange): Promise<void> {
+		const { now, maxBatch, batchMs } = this.limits;
+		const until = now().getTime() + batchMs;
+		const changes = [first];
+		this.#remove(changes);
+		const fill = () => {
+			const group = this.#waiting.filter(({ meta }) => groupOf(meta) === groupOf(first.meta));
+			changes.push(...group.slice(0, maxBatch - changes.length));
+			this.#remove(changes);
+		};
+		const end = this.run({ changes, until, fill })
+			.catch((error) => changes.map((): Outcome => ({ error })))
+			.then((outcomes) => {
+				for (const [index, change] of changes.entries()) change.outcome ??= outcomes[index] ?? null;
+				this.#waiting.unshift(...changes.filter(({ outcome }) => !outcome));
+				if (this.#running.until === until) this.#running.until = Number.NEGATIVE_INFINITY;
+			});
+		this.#running = { until, end };
+		await end;
+	}
+}
+
+function within(task: Promise<void>, ms: number): Promise<void> {
+	return new Promise((resolve) => {
+		const timer = setTimeout(resolve, ms);
+		void task.then(() => {
+			clearTimeout(timer);
+			resolve();
+		});
+	});
 }

@@ -57,10 +57,7 @@ async function judgeCommits(repository: string, from: string | null, to: string)
 	return { layerFiles: layers.length, problems, warnings };
 }
 
-interface Verdict {
-	isAccepted: boolean;
-	lines: string[];
-}
+type Verdict = { isAccepted: boolean; lines: string[] };
 
 const maxLineLength = 1_000;
 

@@ -34,8 +34,7 @@ export async function* readCommits(repository: string, ids: readonly string[]): 
 export const maxAheadMs = 86_400_000;
 
 /**
- * A pushed commit may have any date. It was made not before its parent and not after now, and no later than its parent if its
- * date is too far ahead.
+ * A pushed commit may have any date. It was made between its parent and now, and with its parent if its date is too far ahead.
  * @param parentMs 0 without a parent
  */
 export function believedMs(dateMs: number, parentMs: number, nowMs: number): number {
@@ -59,11 +58,7 @@ export interface LoggedCommit extends RawCommit {
  * A merge has files only with `--first-parent --diff-merges=first-parent`.
  * @param args of git-log(1) @param input ids of commits, for `--stdin` @throws {GitFailure}
  */
-export async function* readLog(
-	repository: string,
-	args: readonly string[],
-	input?: string,
-): AsyncGenerator<LoggedCommit> {
+export async function* readLog(repository: string, args: readonly string[], input?: string) {
 	const words = ["log", "--format=%H", "--raw", "-z", "--no-renames", "--root", ...args];
 	// `<id>\0` of each commit, and `:<modes> <ids> <status>\0<path>\0` of each of its files.
 	const listed = new Map<string, LoggedCommit["files"]>();
@@ -79,7 +74,7 @@ export async function* readLog(
 		}
 	}
 	for await (const commit of readCommits(repository, [...listed.keys()]))
-		yield { ...commit, files: listed.get(commit.id) ?? [] };
+		yield { ...commit, files: listed.get(commit.id) ?? [] } satisfies LoggedCommit;
 }
 
 const lastCommitMs = 5_000;
