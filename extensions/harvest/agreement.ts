@@ -105,11 +105,7 @@ export function hasItsName({ sure, rows }: Agreement): boolean {
 	return sure !== null && rows.every((row) => row.agrees || (row.trait !== "name" && row.trait !== "title"));
 }
 
-function sureOfFeatures(
-	fields: string[],
-	fieldsAfter: string[],
-	rows: readonly Evidence[],
-): Agreement["sure"] {
+function sureOfFeatures(fields: string[], fieldsAfter: string[], rows: Evidence[]): Agreement["sure"] {
 	const common = fields.filter((field) => fieldsAfter.includes(field)).length;
 	if (!agrees(rows, "geometry") || fields.length === 0 || common / fields.length < minShareOfFields)
 		return null;
@@ -119,7 +115,7 @@ function sureOfFeatures(
 }
 
 /** @param isSameName whether the names in the WMS are the same */
-function sureOfNamed(rows: readonly Evidence[], isSameName: boolean): Agreement["sure"] {
+function sureOfNamed(rows: Evidence[], isSameName: boolean): Agreement["sure"] {
 	// Many layers may have the same title and lie in the same place.
 	const isTelling = isSameName || agrees(rows, "abstract") || agrees(rows, "keywords");
 	if (agrees(rows, "title") && (isSameName || rows.length > 1))
@@ -128,7 +124,7 @@ function sureOfNamed(rows: readonly Evidence[], isSameName: boolean): Agreement[
 	return abstract.length >= minLengthOfAbstract && agrees(rows, "place") ? "perhaps" : null;
 }
 
-function agrees(rows: readonly Evidence[], trait: Trait): Evidence | undefined {
+function agrees(rows: Evidence[], trait: Trait): Evidence | undefined {
 	return rows.find((row) => row.trait === trait && row.agrees);
 }
 

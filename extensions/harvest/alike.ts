@@ -37,7 +37,8 @@ export async function findAlike(
 async function findInArcgis(before: FeatureDescription, address: string, clients: Clients): Promise<Alike[]> {
 	const describeAll = async (layers: readonly Document[]): Promise<Alike[]> => {
 		const alike: Alike[] = [];
-		for (const id of layers.length > maxAlike ? [] : layers.flatMap((layer) => numberOf(layer.id) ?? [])) {
+		if (layers.length > maxAlike) return alike;
+		for (const id of layers.flatMap((layer) => numberOf(layer.id) ?? [])) {
 			const service_url = addressBelow(address, `/../${id}`);
 			alike.push(...alikeAt(before, service_url, await orNull(describeLayer(service_url, clients))));
 		}

@@ -17,7 +17,7 @@ import { orTrouble, Trouble } from "./ask.ts";
 import type { Clients } from "./clients.ts";
 import { type Finding, findingOf } from "./finding.ts";
 import { checkEntries, type Service, serviceOf } from "./service.ts";
-import { legendFormatsOf } from "./wms/layers.ts";
+import { legendFormatsOf } from "./wms/describe-layers.ts";
 
 type Fault = Parameters<typeof findingOf>[1];
 

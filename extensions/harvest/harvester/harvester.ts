@@ -21,8 +21,8 @@ interface HarvesterOptions extends Schedule {
 	/** @param result null: healthy */
 	checked: (smallkey: string, result: CheckResult | null) => void;
 	/** Harvests wait for a pause of writes of this length. */
-	quietMs?: number;
-	count?: ((outcome: Outcome) => void) | undefined;
+	quietMs: number;
+	count?: (outcome: Outcome) => void;
 }
 
 /** A line of the log for each group: the number of each outcome. */
@@ -48,7 +48,7 @@ export class Harvester {
 	#pollTimer: unknown;
 	/** In milliseconds of `performance.now`. */
 	#writtenMs = Number.NEGATIVE_INFINITY;
-	/** A push may have a hundred thousand layers, which are read one after the other. */
+	/** Reads the layers of a large push one after the other. */
 	readonly #arrivals = pLimit(1);
 	/** The same error of many layers is logged once. */
 	#lastError = "";
@@ -57,7 +57,7 @@ export class Harvester {
 		this.#options = options;
 		this.#states = new LayerStates(() => options.now().getTime(), options.everyMs);
 		const limits = { timers: options.timers, ms: groupMs, max: maxGroup };
-		this.#groups = createGroups<HarvestResult>(limits, (group) => this.#commit([...group.values()]));
+		this.#groups = createGroups(limits, (group) => this.#commit([...group.values()]));
 	}
 
 	get waiting(): number {
@@ -165,7 +165,7 @@ export class Harvester {
 	}
 
 	async #visit(smallkey: string): Promise<void> {
-		const { lookAt, checked, quietMs = 0 } = this.#options;
+		const { lookAt, checked, quietMs } = this.#options;
 		const { signal } = this.#ending;
 		for (let pauses = 0; pauses < maxPauses && performance.now() < this.#writtenMs + quietMs; pauses += 1)
 			await sleep(quietMs, undefined, { signal }).catch(() => undefined);
@@ -179,11 +179,8 @@ export class Harvester {
 			const look = await lookAt(registration, descriptionOf(layer), signal);
 			const result = resultOf(look.checked);
 			const findings = findingLines(registration, look.checked);
-			this.#states.lastChecks.set(smallkey, {
-				state: result?.state ?? null,
-				at: this.#states.nowMs(),
-				findings,
-			});
+			const state = result?.state ?? null;
+			this.#states.lastChecks.set(smallkey, { state, at: this.#states.nowMs(), findings });
 			checked(smallkey, result);
 			if (harvestedLangs(registration).length === 0) this.#states.running.delete(smallkey);
 			else this.#groups.add(smallkey, { smallkey, registration, harvested: look.harvested });

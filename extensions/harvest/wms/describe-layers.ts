@@ -9,7 +9,9 @@ import {
 	type Capabilities,
 	type CapabilitiesLayer,
 	findLayer,
+	lineOf,
 	type OgcService,
+	type Scales,
 	textFor,
 } from "../../../site/service/capabilities.ts";
 import { quote } from "../../../site/service/decode.ts";
@@ -17,7 +19,6 @@ import { type Bounds, degreesOf } from "../../../site/service/projections.ts";
 import { Trouble } from "../ask.ts";
 import type { DescriptionResult } from "../description.ts";
 import { checkEntries } from "../service.ts";
-import { keywordsFor, scalesOf } from "./layers.ts";
 import type { ReadCapabilities } from "./read-capabilities.ts";
 
 /** Without names it describes the whole service. @throws {Trouble} */
@@ -61,4 +62,25 @@ function aboutLayers(layers: readonly CapabilitiesLayer[], capabilities: Capabil
 		...(smallest > 0 && { min_scale: smallest }),
 		...(largest > 0 && { max_scale: largest }),
 	};
+}
+
+function keywordsFor({ keywords }: CapabilitiesLayer, lang: Lang): string[] {
+	const matching = keywords.filter(([of]) => of === "" || of === lang);
+	return (matching.length > 0 ? matching : keywords).map(([, text]) => text);
+}
+
+/** Of the layer, else of the nearest parent with some (06-042, table 6). */
+export function scalesOf(layer: CapabilitiesLayer): Scales | null {
+	for (const { scales } of lineOf(layer)) {
+		if (!scales) continue;
+		const { smallest, largest } = scales;
+		// Some services swap the two bounds, which would hide the layer at every scale.
+		return smallest > 0 && smallest < largest ? { ...scales, smallest: largest, largest: smallest } : scales;
+	}
+	return null;
+}
+
+/** Of the layer's and its parents' styles (06-042, table 6). */
+export function legendFormatsOf(layer: CapabilitiesLayer): string[] {
+	return [...new Set([...lineOf(layer)].flatMap(({ ownLegendFormats }) => ownLegendFormats))];
 }

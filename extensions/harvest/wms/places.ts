@@ -8,7 +8,7 @@ import {
 } from "../../../site/service/capabilities.ts";
 import { areaOf, type Bounds, onMap } from "../../../site/service/projections.ts";
 import type { PictureFacts } from "../../../site/service/requests.ts";
-import { scalesOf } from "./layers.ts";
+import { scalesOf } from "./describe-layers.ts";
 import { scaleOfBox, sideAtScale } from "./requests.ts";
 
 /** Where the service does not say where the layer is. */
