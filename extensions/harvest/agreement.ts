@@ -5,7 +5,7 @@ import type {
 	LangDescription,
 	NamedDescription,
 } from "../../registry/description.ts";
-import { isCopyOf, normalized, seriesStep } from "./names.ts";
+import { isCopyOf, normalize, seriesStep } from "./names.ts";
 
 type Trait =
 	| ("name" | "geometry" | "fields" | "place" | "scale" | "symbols" | "count")
@@ -132,7 +132,7 @@ function rowOf(
 	trait: Trait,
 	before = "",
 	after = "",
-	agrees = normalized(before) === normalized(after),
+	agrees = normalize(before) === normalize(after),
 ): Evidence[] {
 	return before === "" && after === "" ? [] : [{ trait, before, after, agrees }];
 }
@@ -195,11 +195,11 @@ function placeRow(before: LangDescription, after: LangDescription): Evidence[] {
 /** The intersection as a share of the union; null if one of the bounds is not known. */
 function overlapOf(before: LangDescription, after: LangDescription): number | null {
 	if (!before.bounds || !after.bounds) return null;
-	const [first, second] = [widened(before.bounds), widened(after.bounds)];
+	const [first, second] = [widen(before.bounds), widen(after.bounds)];
 	const both = getArea(getIntersection(first, second));
 	return both / (getArea(first) + getArea(second) - both);
 }
 
-function widened([west = 0, south = 0, east = 0, north = 0]: readonly number[]): number[] {
+function widen([west = 0, south = 0, east = 0, north = 0]: readonly number[]): number[] {
 	return [west, south, Math.max(east, west + minSideDegrees), Math.max(north, south + minSideDegrees)];
 }

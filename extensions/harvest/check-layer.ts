@@ -54,39 +54,39 @@ async function checkOgc(service: Service, { read }: Clients): Promise<Fault[]> {
 	if (isWhole) checkEntries([...layers.keys(), ...others.keys()]);
 	const isNode = "service_type" in entry;
 	const matches = names.map((name) => findLayer(capabilities, name));
-	const memberOf = (at: number) => (isNode ? inList(at) : "layer");
-	const missing = missingIn(names, (at) => matches[at] !== null, count, memberOf);
+	const memberOf = (at: number) => (isNode ? memberInList(at) : "layer");
+	const missing = findMissing(names, (at) => matches[at] !== null, count, memberOf);
 	const notes = names.flatMap((name, at) =>
-		nameNotes(name, matches[at]?.listed ?? name).map((what): Fault => {
+		checkName(name, matches[at]?.listed ?? name).map((what): Fault => {
 			return { state: "well", member: memberOf(at), what };
 		}),
 	);
 	const layer = matches[0]?.layer;
-	const types = layer && !isNode ? typeNotes(entry, layer, capabilities) : [];
+	const types = layer && !isNode ? checkTypes(entry, layer, capabilities) : [];
 	return [...missing, ...notes.slice(0, maxMissing), ...types];
 }
 
-function inList(at: number): string {
+function memberInList(at: number): string {
 	return `scrape_only/${at}`;
 }
 
-function missingIn(
+function findMissing(
 	names: readonly (string | number)[],
 	isThere: (at: number) => boolean,
 	count: number,
-	memberOf = inList,
+	memberOf = memberInList,
 ): Fault[] {
 	const missing = [...names.entries()].filter(([at]) => !isThere(at)).slice(0, maxMissing);
 	return missing.map(([at, name]) => wrong(memberOf(at), causeOf("no-layer", quote(String(name)), count)));
 }
 
-function nameNotes(name: string, listed: string): Cause[] {
+function checkName(name: string, listed: string): Cause[] {
 	const unreadable = [name, listed].find(isUnreadable);
 	if (unreadable !== undefined) return [causeOf("name-unreadable", quote(unreadable))];
 	return listed === name ? [] : [causeOf("listed-as", quote(name), quote(listed))];
 }
 
-function typeNotes(
+function checkTypes(
 	{ layer: name = "", feature_info_type: infoType, legend_format: legendType }: LangPart1,
 	layer: CapabilitiesLayer,
 	{ featureInfoFormats, legendFormats }: Capabilities,
@@ -94,13 +94,13 @@ function typeNotes(
 	const allLegends = [...new Set([...legendFormatsOf(layer), ...legendFormats])];
 	const faults: Fault[] = [];
 	if (infoType && !layer.queryable) faults.push(wrong("feature_info_type", causeOf("no-query", quote(name))));
-	else faults.push(...notOffered("feature_info_type", infoType, featureInfoFormats));
+	else faults.push(...checkOffered("feature_info_type", infoType, featureInfoFormats));
 	// A service whose capabilities name no legend may still have one, so that is not wrong.
-	if (allLegends.length > 0) faults.push(...notOffered("legend_format", legendType, allLegends));
+	if (allLegends.length > 0) faults.push(...checkOffered("legend_format", legendType, allLegends));
 	return faults;
 }
 
-function notOffered(member: string, type: string | undefined, formats: readonly string[]): Fault[] {
+function checkOffered(member: string, type: string | undefined, formats: readonly string[]): Fault[] {
 	const essence = (text: string) => text.split(";")[0]?.trim().toLowerCase();
 	const isOffered = !type || formats.some((format) => essence(format) === essence(type));
 	return isOffered ? [] : [wrong(member, causeOf("no-format", type, quote(formats.join(", "))))];
@@ -115,8 +115,8 @@ async function checkArcgis({ type, address, listed, isWhole }: Service, { ask }:
 	const groups = type === "esriFeatureServer" ? layers.filter(isGroup) : [];
 	const odd = new Set<unknown>([...tables, ...groups].map(({ id }) => id));
 	const notLayers = listed.flatMap((id, at) =>
-		odd.has(id) ? [wrong(inList(at), causeOf("table", String(id)))] : [],
+		odd.has(id) ? [wrong(memberInList(at), causeOf("table", String(id)))] : [],
 	);
-	const missing = missingIn(listed, (at) => ids.has(listed[at]), ids.size);
+	const missing = findMissing(listed, (at) => ids.has(listed[at]), ids.size);
 	return [...missing, ...notLayers];
 }

@@ -24,7 +24,7 @@ export function mergeDescription(
 		const before = currentDescription(registration, previous, lang);
 		const current = currentDescription(registration, harvested.description, lang);
 		const best = harvested.partial.has(lang) ? (before ?? current) : (current ?? before);
-		if (best) merged[lang] = keepNeighbours(before, inOrderOf(before, best));
+		if (best) merged[lang] = keepNeighbours(before, keepOrder(before, best));
 	}
 	return Object.keys(merged).length > 0 ? merged : null;
 }
@@ -44,7 +44,7 @@ function neighboursOf(description: Partial<LangDescription> | null) {
 }
 
 /** Some services change the order with each request. */
-function inOrderOf(before: LangDescription | null, now: LangDescription): LangDescription {
+function keepOrder(before: LangDescription | null, now: LangDescription): LangDescription {
 	if (!before || !("entries" in before) || !("entries" in now)) return now;
 	const present = new Set(now.entries);
 	const entries = new Set([...before.entries.filter((entry) => present.has(entry)), ...now.entries]);

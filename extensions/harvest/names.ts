@@ -36,7 +36,7 @@ const yearPattern = /(?<!\d)(?:19|20)\d\d(?!\d)/g;
 export function seriesStep(before: string, after: string): "later" | "earlier" | null {
 	const [year, yearAfter] = [before, after].map((text) => text.match(yearPattern)?.at(-1));
 	if (year && yearAfter && year !== yearAfter) return year < yearAfter ? "later" : "earlier";
-	const [text, textAfter] = [normalized(before), normalized(after)];
+	const [text, textAfter] = [normalize(before), normalize(after)];
 	const numbers = /\d+/g;
 	if (!/\p{L}/u.test(text) || text.replace(numbers, "0") !== textAfter.replace(numbers, "0")) return null;
 	const versions = text.match(numbers) ?? [];
@@ -46,7 +46,7 @@ export function seriesStep(before: string, after: string): "later" | "earlier" |
 	return difference > 0 ? "later" : "earlier";
 }
 
-export function normalized(text: string): string {
+export function normalize(text: string): string {
 	return text
 		.normalize("NFC")
 		.replace(/[\s_]+/g, " ")

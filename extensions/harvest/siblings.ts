@@ -47,14 +47,14 @@ export async function withSiblings(description: LangDescription, clients: Client
 	const services = list?.paths.map((path) => path.split("/").slice(-2).join("/"));
 	return {
 		...description,
-		siblings: nearest(siblings, siblingOf(description)),
-		...(services && { services: nearest(services, place?.name ?? "") }),
-		...(top && { folders: nearest(top.folders, place?.folder ?? "") }),
+		siblings: selectNearest(siblings, siblingOf(description)),
+		...(services && { services: selectNearest(services, place?.name ?? "") }),
+		...(top && { folders: selectNearest(top.folders, place?.folder ?? "") }),
 	};
 }
 
 /** The texts around the middle one, sorted: another order in the service changes nothing. */
-function nearest(texts: readonly string[], middleText: string): string[] {
+function selectNearest(texts: readonly string[], middleText: string): string[] {
 	const sorted = [...new Set(texts.map((text) => text.slice(0, maxSibling)).filter(Boolean))].sort();
 	const at = sorted.findIndex((text) => text >= middleText);
 	const middle = at < 0 ? sorted.length : at;

@@ -29,12 +29,12 @@ export async function watchLayer(
 ): Promise<Finding[]> {
 	const checked = await checkLayer(registration, clients);
 	const findings = await Promise.all(
-		checked.map((finding) => orDrawn(serviceOf(registration, finding.lang), finding, clients)),
+		checked.map((finding) => confirmMissing(serviceOf(registration, finding.lang), finding, clients)),
 	);
 	const isWell = (lang: Lang) => findings.every((finding) => finding.lang !== lang || !isSick(finding));
 	const well = langs.filter(isWell).map((lang) => serviceOf(registration, lang));
 	const looks = await eachService(well, (service) =>
-		orTrouble(look(service, currentDescription(registration, before, service.lang), clients)),
+		orTrouble(lookAtService(service, currentDescription(registration, before, service.lang), clients)),
 	);
 	for (const [service, notes] of looks) {
 		if (notes instanceof Trouble) findings.push(findingOf(service, notes));
@@ -47,7 +47,11 @@ export async function watchLayer(
 }
 
 /** @returns what could not be seen of a layer that is well @throws {Trouble} */
-async function look(service: Service, before: LangDescription | null, clients: Clients): Promise<Cause[]> {
+async function lookAtService(
+	service: Service,
+	before: LangDescription | null,
+	clients: Clients,
+): Promise<Cause[]> {
 	const { type, address, names, listed } = service;
 	// A whole service has no layer that could be another one.
 	const now = before && !("entries" in before) ? await describeNow(service, clients) : null;
@@ -80,7 +84,7 @@ async function lookAtNamed(address: string, name: string, isListed: boolean, cli
 }
 
 /** A WMS may draw a layer that it does not list. */
-async function orDrawn(service: Service, finding: Finding, clients: Clients): Promise<Finding> {
+async function confirmMissing(service: Service, finding: Finding, clients: Clients): Promise<Finding> {
 	const { pointer, what } = finding;
 	if (what.code !== "no-layer" || service.type !== "ogcWms") return finding;
 	const [, , ...member] = pointer.split("/");

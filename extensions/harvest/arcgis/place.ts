@@ -10,7 +10,7 @@ export function arcgisPlaceOf(address: string) {
 	const service = arcgisService.exec(address);
 	const [, root, ...parts] = service ?? arcgisWms.exec(address) ?? [];
 	if (root === undefined) return null;
-	const [folder = "", name = "", type = "", layer = ""] = parts.map((part = "") => decoded(part));
+	const [folder = "", name = "", type = "", layer = ""] = parts.map((part = "") => decode(part));
 	return {
 		folder,
 		name,
@@ -24,7 +24,7 @@ export function arcgisPlaceOf(address: string) {
 	};
 }
 
-function decoded(text: string): string {
+function decode(text: string): string {
 	try {
 		return decodeURI(text);
 	} catch {

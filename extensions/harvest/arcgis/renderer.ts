@@ -98,9 +98,9 @@ function readUnique(renderer: Json, drawn: DrawnClasses, fields: Field[]): Rende
 	const names = [field1, field2, field3].map(textOf).filter(Boolean);
 	const first = fieldNamed(names[0] ?? "", fields);
 	const values = drawn.classes.flatMap(({ values }) => values);
-	const split = names.length > 1 && splitter(fieldDelimiter, values, names.length);
+	const split = names.length > 1 && createSplitter(fieldDelimiter, values, names.length);
 	const classValue = (value: unknown) =>
-		split ? split(value).map(joinedPart).join(", ") : singleValue([value].flat()[0], first);
+		split ? split(value).map(partText).join(", ") : singleValue([value].flat()[0], first);
 	const classes = drawn.classes.flatMap(({ values, drawing }) =>
 		values.map((value) => ({ value: classValue(value), ...drawing })),
 	);
@@ -114,12 +114,12 @@ function fieldName(name: string, fields: Field[]): string {
 }
 
 /** Viewers join the values of several fields with a comma and a space. */
-function joinedPart(part: string): string {
+function partText(part: string): string {
 	return nullWord.test(part.trim()) ? "null" : part;
 }
 
 /** Some services add a space to each delimiter. A value of spaces is kept. */
-function splitter(fieldDelimiter: unknown, values: readonly unknown[], count: number) {
+function createSplitter(fieldDelimiter: unknown, values: readonly unknown[], count: number) {
 	const delimiter = typeof fieldDelimiter === "string" ? fieldDelimiter : ",";
 	if (delimiter === "") return (value: unknown) => [wordOf(value)];
 	const rest = values.flatMap((value) => wordOf(value).split(delimiter).slice(1));

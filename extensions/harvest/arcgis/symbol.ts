@@ -40,7 +40,7 @@ export function genericImageOf(geometryType: string): string {
 	return isArea ? drawFill({ color, outline }) : drawMarker({ color, size: 7.5, outline });
 }
 
-function svg(width: number, content: string): string {
+function svgImage(width: number, content: string): string {
 	const text = `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${width}">${content}</svg>`;
 	return `data:image/svg+xml;base64,${btoa(text)}`;
 }
@@ -78,7 +78,7 @@ const dashes: ReadonlyMap<unknown, number[]> = new Map([
 ]);
 
 /** `width`: in pixels. */
-function stroke(line: Document) {
+function strokeOf(line: Document) {
 	if (line.style === "esriSLSNull" || listOf(line.color).length < 3)
 		return { attributes: 'stroke="none"', width: 0 };
 	const width = clamp(line.width, 0, 12, 1) * pixelsPerPoint;
@@ -88,7 +88,7 @@ function stroke(line: Document) {
 }
 
 function drawLine(symbol: Document): string {
-	return svg(side, `<path d="M1 10H19" fill="none" ${stroke(symbol).attributes}/>`);
+	return svgImage(side, `<path d="M1 10H19" fill="none" ${strokeOf(symbol).attributes}/>`);
 }
 
 const horizontal = "M2 6H18M2 10H18M2 14H18";
@@ -109,8 +109,8 @@ function drawFill(symbol: Document): string {
 	const isSolid = !hatch && symbol.style !== "esriSFSNull";
 	const fill = isSolid ? paint("fill", symbol.color) : 'fill="none"';
 	const lines = hatch ? `<path d="${hatch}" fill="none" ${paint("stroke", symbol.color)}/>` : "";
-	const outline = stroke(objectOf(symbol.outline)).attributes;
-	return svg(side, `${lines}<rect x="2" y="2" width="16" height="16" ${fill} ${outline}/>`);
+	const outline = strokeOf(objectOf(symbol.outline)).attributes;
+	return svgImage(side, `${lines}<rect x="2" y="2" width="16" height="16" ${fill} ${outline}/>`);
 }
 
 /** Paths around the centre; a unit is half the marker's size. */
@@ -124,11 +124,11 @@ const markers: ReadonlyMap<unknown, string> = new Map([
 
 function drawMarker(symbol: Document): string {
 	const half = (clamp(symbol.size, 2, 48, 8) * pixelsPerPoint) / 2;
-	const outline = stroke(objectOf(symbol.outline));
+	const outline = strokeOf(objectOf(symbol.outline));
 	const width = Math.ceil(2 * half + outline.width + 2);
 	const middle = width / 2;
 	const path = markers.get(symbol.style)?.replace(/-?\d/g, (units) => decimal(middle + Number(units) * half));
 	const centre = decimal(middle);
 	const shape = path ? `path d="${path}"` : `circle cx="${centre}" cy="${centre}" r="${decimal(half)}"`;
-	return svg(width, `<${shape} ${paint("fill", symbol.color)} ${outline.attributes}/>`);
+	return svgImage(width, `<${shape} ${paint("fill", symbol.color)} ${outline.attributes}/>`);
 }

@@ -75,7 +75,7 @@ export const runHarvest = createRun(async ({ read, environment, io }) => {
 	);
 	const { clients, layers } = await openLayers(folder, smallkeys, environment, io);
 
-	async function harvestOne({ smallkey, registration, description }: CheckedLayer) {
+	async function harvestIntoFolder({ smallkey, registration, description }: CheckedLayer) {
 		const harvested = await harvestLayer(registration, description, clients);
 		const path = pathInLayers(descriptionPath(smallkey));
 		const before = await readTextIfThere(join(folder, path));
@@ -92,7 +92,7 @@ export const runHarvest = createRun(async ({ read, environment, io }) => {
 		.filter(({ registration, description }) => !isNew || !isDescribed(registration, description))
 		// Layers of one service share cached capabilities.
 		.sort((a, b) => addressOf(a).localeCompare(addressOf(b)));
-	const outcomes = await pMap(due, harvestOne, { concurrency: layersAtOnce });
+	const outcomes = await pMap(due, harvestIntoFolder, { concurrency: layersAtOnce });
 	outcomes.sort((a, b) => (a.smallkey < b.smallkey ? -1 : 1));
 	const changed = outcomes.filter((outcome) => outcome.changed).length;
 	const troubled = outcomes.filter((outcome) => outcome.findings.length > 0).length;

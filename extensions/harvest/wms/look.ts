@@ -32,7 +32,7 @@ interface Subject {
 export async function lookAtWms(subject: Subject, ask: Ask): Promise<{ isDrawn: boolean; notes: Cause[] }> {
 	const { capabilities, layer, name } = subject;
 	const facts = pictureFactsOf(capabilities, layer);
-	const first = await firstPicture(subject, facts, ask);
+	const first = await findFirstPicture(subject, facts, ask);
 	const notSeen = causeOf("not-seen", quote(name));
 	if (!first) return { isDrawn: false, notes: [notSeen] };
 	const { request, places, notes } = first;
@@ -82,7 +82,7 @@ function variantsOf({ layer, mapWkid }: Subject, facts: PictureFacts): Variant[]
  * @returns null if the layer is drawn only in references that are not known here
  * @throws {Trouble}
  */
-async function firstPicture(subject: Subject, facts: PictureFacts, ask: Ask) {
+async function findFirstPicture(subject: Subject, facts: PictureFacts, ask: Ask) {
 	const { address, capabilities, layer } = subject;
 	const variants = variantsOf(subject, facts);
 	const documentPlace = requestOf(subject, facts, "").address;

@@ -41,9 +41,9 @@ export function placesIn(
 ): { boxes: number[][]; isSure: boolean } | null {
 	const bounds = layer && boxOf(layer, capabilities);
 	const isWide = bounds !== null && bounds[2] - bounds[0] >= wholeEarthDegrees;
-	const exact = projected(reference, bounds ?? canada, facts);
+	const exact = project(reference, bounds ?? canada, facts);
 	// Not every projection has the whole earth.
-	const box = exact ?? projected(reference, inCanada(bounds ?? canada), facts);
+	const box = exact ?? project(reference, clipToCanada(bounds ?? canada), facts);
 	if (!box) return null;
 	const isSure = bounds !== null && !isWide && exact !== null;
 	if (facts.fixed.isWhole) return { boxes: [box], isSure };
@@ -54,16 +54,16 @@ export function placesIn(
 }
 
 /** Canada if nothing of the box is in it. */
-function inCanada(bounds: Bounds): Bounds {
+function clipToCanada(bounds: Bounds): Bounds {
 	const common = getIntersection([...bounds], [...canada]);
 	return isEmpty(common) ? canada : (common as unknown as Bounds);
 }
 
 /** In an unknown reference, the document's own box. */
-function projected(reference: string, bounds: Bounds, { boxes }: PictureFacts): number[] | null {
+function project(reference: string, bounds: Bounds, { boxes }: PictureFacts): number[] | null {
 	const wkid = wkidOf(reference);
 	if (wkid === null) return boxes.find((box) => box.reference === reference)?.sides ?? null;
-	const [west, south, east, north] = widened(bounds);
+	const [west, south, east, north] = widen(bounds);
 	if (isGeographic(reference)) return [west, south, east, north];
 	const limit = reference === "EPSG:3857" ? maxLatitude : 90;
 	const [ymin, ymax] = [Math.max(south, -limit), Math.min(north, limit)];
@@ -72,7 +72,7 @@ function projected(reference: string, bounds: Bounds, { boxes }: PictureFacts): 
 	return shown && [shown.xmin, shown.ymin, shown.xmax, shown.ymax];
 }
 
-function widened([west, south, east, north]: Bounds): Bounds {
+function widen([west, south, east, north]: Bounds): Bounds {
 	const wider = Math.max(minSideDegrees - (east - west), 0) / 2;
 	const higher = Math.max(minSideDegrees - (north - south), 0) / 2;
 	return [west - wider, south - higher, east + wider, north + higher];

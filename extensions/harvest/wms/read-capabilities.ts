@@ -71,7 +71,7 @@ export function createReadCapabilities(ask: Ask): ReadCapabilities {
 		const other = first instanceof Trouble && otherAddress(service, address, first);
 		const whole = (other && (await orNull(read(service, other, layers)))) || first;
 		const [layer] = layers;
-		const isPart = whole instanceof Trouble ? whole.tooLarge : lacks(whole, layers);
+		const isPart = whole instanceof Trouble ? whole.tooLarge : lacksLayers(whole, layers);
 		// Some servers describe one layer alone; others send all again, of which this layer is kept.
 		if (isPart && layer !== undefined)
 			return read(service, capabilitiesAddress(service, address, { layer }), layers);
@@ -81,7 +81,7 @@ export function createReadCapabilities(ask: Ask): ReadCapabilities {
 }
 
 /** Whether only a part of a large document was kept, without one of these layers. */
-function lacks({ layers, count }: Capabilities, names: readonly string[]): boolean {
+function lacksLayers({ layers, count }: Capabilities, names: readonly string[]): boolean {
 	return count > layers.size && names.some((name) => !listedNames(name).some((listed) => layers.has(listed)));
 }
 
