@@ -160,6 +160,6 @@ function ruleOf(error: ErrorObject): Text {
 	if (first && example) return textOf("type-example", first, shownValue(example));
 	if (first !== undefined) return textOf(keyword as TextCode, first, value);
 	const code: string = parentSchema?.code ?? keyword;
-	const isAlmost = code === "address" && /^\s*https?:/i.test(data as string);
-	return textOf((isAlmost ? "address-impossible" : code) as TextCode, value);
+	const isHttp = code === "address" && /^\s*https?:/i.test(data as string);
+	return textOf((isHttp ? "address-impossible" : code) as TextCode, value);
 }

@@ -91,18 +91,24 @@ async function storeLayers(
 		refuse(smallkey, reason, byKey.get(smallkey)?.place);
 		byKey.delete(smallkey);
 	}
-	for (const { smallkey, registration } of byKey.values()) {
-		const isWhole = isVersion2(registration) && langs.some((lang) => takesAllLayers(registration[lang]));
-		if (isWhole || readableAt(smallkey, registration, configuration).paths.length > 0) continue;
-		const { problems } = parseRegistration(Buffer.from(canonicalText(registration)), "written");
-		io.warn(`moved, but nothing serves it: ${smallkey}: ${plain(textsOf(problems).join("; "))}`);
-	}
+	warnOfUnserved(byKey.values(), configuration, io);
 	const { added, changed, unchanged } = comparison;
 	const [registered, end] = dryRun ? ["could be registered", "; nothing was written"] : ["registered", ""];
 	io.print(
 		`${added.length} ${registered}, ${changed.length} changed, ${unchanged.length} stored already${end}`,
 	);
 	printCommit(outcome, io);
+}
+
+/** Names layers that no target serves, with what a PUT of them would say. */
+function warnOfUnserved(moves: Iterable<Move>, settings: Configuration, io: Io): void {
+	for (const { smallkey, registration } of moves) {
+		const isWhole = isVersion2(registration) && langs.some((lang) => takesAllLayers(registration[lang]));
+		if (isWhole || readableAt(smallkey, registration, settings).paths.length > 0) continue;
+		const { problems } = parseRegistration(Buffer.from(canonicalText(registration)), "written");
+		const reason = problems.length > 0 ? `: ${plain(textsOf(problems).join("; "))}` : "";
+		io.warn(`moved, but nothing serves it: ${smallkey}${reason}`);
+	}
 }
 
 /** The stored layers, in memory: a service may run on the folder. GitHub's branch is read itself. */
