@@ -11,7 +11,6 @@ export interface SiteService extends RunningService<SiteSettings> {
 	catalogue?: Catalogue;
 }
 
-/** @param worker writes the catalogue's files */
 export function createSite({ worker, limits }: Pick<ServiceCatalogue["given"], "worker" | "limits">) {
 	async function start(service: RunningService<SiteSettings>): Promise<Started> {
 		const { configuration, repository, tip, out, log, senders } = service;

@@ -31,9 +31,8 @@ const codings: Record<string, (bytes: Uint8Array) => Promise<Buffer>> = {
 		promisify(brotliCompress)(bytes, { params: brotliParams(bytes, bytes.length > 16_000 ? 9 : 11) }),
 };
 
-/**
- * Cloudflare's `_headers` (it gives an asset without an extension no Content-Type) and `.assetsignore`; with
- * `compress` a `.gz` and a `.br` of each file: Workers, "Static assets", "Headers". The worker sets the headers of folders.
+/** Cloudflare's `_headers` and `.assetsignore` (Workers, "Static assets", "Headers"); the worker sets the headers of folders.
+ * @param compress whether each file gets a `.gz` and a `.br`
  */
 export async function writeHostingFiles(
 	out: string,
@@ -55,7 +54,7 @@ export async function writeHostingFiles(
 }
 
 /** Copies are never outdated: `placeFile` removes those of a file that it changes. */
-async function compressFiles(out: string, folder: string): Promise<void> {
+async function compressFiles(out: string, folder: string) {
 	const path = join(out, folder);
 	const entries = (await ifThere(path, readdir(path, { withFileTypes: true }))) ?? [];
 	const names = new Set(entries.flatMap((entry) => (entry.isFile() ? entry.name : [])));

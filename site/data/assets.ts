@@ -46,7 +46,6 @@ export async function makeAssets(look: CatalogueOptions["look"]) {
 		french: pathOf("french"),
 		styles: pathOf("styles"),
 		imports: importsOf(pathOf("main"), outputs),
-		/** Further scripts of a layer's page. */
 		layerImports: [pathOf("layer-view"), ...importsOf(pathOf("layer-view"), outputs)],
 		icon: add("icon", "svg", iconSvg),
 		land: add("land", "svg", await readFile(join(root, "site/map/land.svg"), "utf8")),
@@ -72,17 +71,14 @@ async function bundlePage() {
 	return { bundled: new Map(files), outputs: page.metafile.outputs };
 }
 
-/** A page loads the texts of its own language only. */
 const textsOfLanguage: Plugin = {
 	name: "texts-of-language",
 	setup(setup) {
 		setup.onLoad({ filter: /[/\\]text[/\\](?:english|french)\.ts$/ }, ({ path }) => {
 			const lang = path.endsWith("english.ts") ? "en" : "fr";
-			const exported = { causes: causes[lang], texts: pageTexts[lang] };
-			const lines = Object.entries(exported).map(
-				([name, of]) => `export const ${name} = ${JSON.stringify(of)};`,
-			);
-			return { contents: lines.join("\n") };
+			const contents = `export const causes = ${JSON.stringify(causes[lang])};
+export const texts = ${JSON.stringify(pageTexts[lang])};`;
+			return { contents };
 		});
 	},
 };

@@ -26,10 +26,7 @@ import type { Thumbnails } from "./proofs.ts";
 
 type EarlierCatalogue = NonNullable<ReturnType<typeof readEarlier>>;
 
-/**
- * Null unless every chunk is as it was written: its name has the hash of its content. `dateMs` is 0 if the
- * history is not known, and has to be read from the start.
- */
+/** Null unless every chunk is as it was written. `dateMs` is 0 if the history has to be read from the start. */
 export function readEarlier(out: string, { chunks }: Manifest, { commit, dateMs, isUntouched }: UsableState) {
 	const whole = chunks.flatMap((path): EarlierChunk[] => {
 		if (path === null) return [{ path, entries: [] }];
@@ -94,9 +91,8 @@ export async function readContent(
 	return { entries: [...entries.values()], changes, owners, dateMs };
 }
 
-/**
- * The history of the earlier catalogue, and what has been committed since. All of it is read where the earlier one
- * does not know the last change of a layer: the file of another spelling of its smallkey was served.
+/** The history of the earlier catalogue, and what has been committed since. All of it is read if the earlier one lacks a
+ * layer: another spelling of its smallkey was served.
  * @param served smallkeys of layers whose files were read
  */
 async function historyAt(

@@ -6,7 +6,6 @@ import type { catalogueChunk, Entry } from "./entry.ts";
 export type { Bounds } from "../service/projections.ts";
 export type { Entry } from "./entry.ts";
 
-/** A reader ignores an index of another version. */
 export const indexVersion: Chunk["version"] = 4;
 
 /** For any number of layers. A change of one layer rewrites one chunk and the manifest. */
@@ -16,7 +15,7 @@ export const chunksFolder = "index/chunks";
 
 export const manifestPath = "index/index.json";
 
-/** The pages of a layer: for people, and its map alone, which pages of other sites may frame. */
+/** For people, and the map alone, which other sites may frame. */
 export const layerPages = ["layer", "embed"] as const;
 export type LayerPage = (typeof layerPages)[number];
 
@@ -68,7 +67,7 @@ export const healthReportPath = "index/health.json";
 
 export type OwnersOf = (smallkey: string) => readonly string[];
 
-/** Grouped by owners, who can correct them, and host with its port. @param ownersOf names; may be empty */
+/** By owners, who can correct them, and host. @param ownersOf names; may be empty */
 export function healthReportOf(entries: readonly Entry[], ownersOf: OwnersOf) {
 	const sick = entries.flatMap(({ health, ...entry }) => (health ? [{ ...entry, health }] : []));
 	sick.sort((a, b) => (a.smallkey < b.smallkey ? -1 : 1));

@@ -15,7 +15,7 @@ import { areaOf, type Bounds, boundsOf } from "../service/projections.ts";
 
 const both = exactly({ en: string(), fr: string() });
 
-/** JSON Schema (draft-07) of a layer in the catalogue, with the values for its row, its page and the filters. */
+/** JSON Schema (draft-07) of a layer in the catalogue. */
 export const entry = exactly(
 	{
 		smallkey: { type: "string", pattern: "^[A-Za-z0-9_+=-]{1,64}$" },
@@ -112,10 +112,7 @@ export interface KnownOfLayer {
 
 const maxDescriptionLength = 300;
 
-/**
- * A service's texts about a layer for the catalogue, without markup, and its bounds in degrees. Null or empty
- * where the service has none, or the description is of another service.
- */
+/** A service's texts, without markup, and its bounds in degrees. Null or empty where it has none. */
 export function describedFor(
 	{ registration, description }: Pick<CheckedLayer, "registration" | "description">,
 	lang: Lang,
@@ -178,7 +175,7 @@ function inBoth<T extends string | string[]>(en: T, fr: T): { en: T; fr?: T } {
 	return { en, ...(`${fr}` !== `${en}` && { fr }) };
 }
 
-/** @param content also an earlier entry, unless its layer is no longer sick: whether that was checked is only known from its files */
+/** @param content also an earlier entry, unless its layer is no longer sick: only its files say whether it was checked */
 export function entryOf(
 	{ sender: _, changed: __, thumbnail: ___, health: last, ...content }: Entry,
 	{ changed, sender, thumbnail }: KnownOfLayer,

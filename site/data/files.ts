@@ -6,7 +6,7 @@ import { layerRenderers } from "../static/layer-page.ts";
 import { listPagePaths, renderListPage } from "../static/list-pages.ts";
 import type { PageSettings } from "../static/page-settings.ts";
 import { byTitle, listedEntries, listHtml, pagesOf } from "../static/plain-list.ts";
-import { sitemapFile, sitemapXml } from "../static/sitemap.ts";
+import { sitemapFile, sitemapXml } from "../static/site-pages.ts";
 import {
 	type Chunk,
 	chunkCount,
@@ -44,7 +44,7 @@ export function areSame(before: readonly unknown[] | undefined, after: readonly 
 
 export interface CatalogueSettings {
 	pages: PageSettings;
-	/** Whether a service renders the layer pages, the plain list and the records on request; else they are files. */
+	/** Whether a service renders layer pages, the plain list and records on request; else they are files. */
 	isServed: boolean;
 	commit: string | null;
 	owners: OwnersOf;
@@ -113,10 +113,7 @@ export function derivedFiles(
 	return files;
 }
 
-/**
- * The index of all layers: its files without the chunks that are the same, and the layers of each chunk, sorted by
- * smallkey.
- */
+/** The index without the chunks that stay, and the layers of each chunk, sorted by smallkey. */
 export function indexFiles(
 	entries: Iterable<Entry>,
 	commit: string | null,

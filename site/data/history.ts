@@ -16,16 +16,13 @@ type HistoryCommit = ReturnType<typeof historyCommit>;
 
 export type CommitChanges = Pick<HistoryCommit, "commit" | "date" | "layers">;
 
-/** Most layers listed for one commit; of more, only the number is. */
 const maxListedLayers = 200;
 
 const walk = ["--first-parent", "--diff-merges=first-parent", "--reverse"];
 
-/**
- * Reads the commits that touched layers: first parents only, so a merge is one commit.
- * @param range a commit, or the commits after another one: `<id>..<id>`
+/** Reads the commits that touched layers: first parents only, so a merge is one commit.
+ * @param range a commit, or `<id>..<id>`
  * @param afterMs the believed date of the commit before the range
- * @param nowMs the clock: no date after it is believed
  * @returns with the believed date of the last commit; null if the repository is a shallow clone
  */
 export async function readHistory(
@@ -94,7 +91,6 @@ export function addLastChanges(
 /** All 40 would make an entry a seventh longer. */
 const commitDigits = 12;
 
-/** Newest first. */
 export function recentChanges(
 	commits: readonly CommitChanges[],
 	earlier: readonly RecentChange[] = [],

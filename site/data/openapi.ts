@@ -15,10 +15,7 @@ function readJson<T>(name: string): T {
 	return JSON.parse(readFileSync(new URL(name, folder), "utf8"));
 }
 
-/**
- * The JSON Schemas and the OpenAPI document, by their names in the folder `schemas`: of a schema its `$id`.
- * @param url of the server, before the paths; may be relative
- */
+/** The JSON Schemas and the OpenAPI document, by their names in `schemas/`. @param url of the server; may be relative */
 export function schemaFiles(served: readonly TargetName[], url: string): Map<string, string> {
 	const names = readdirSync(folder).filter((name) => name.endsWith(".schema.json"));
 	const schemas = [
@@ -74,7 +71,6 @@ function readPaths(target: Target): [string, object][] {
 
 const notFound = { 404: { description: "Not found. No body." } };
 
-/** `refused`: the answers for what is not served. */
 function readAnswers(key: string, description: string, schema: object, refused: object): object {
 	const parameters = ["lang", key, "callback"].map((name) => ({ $ref: `#/components/parameters/${name}` }));
 	const content = {

@@ -24,7 +24,6 @@ export const catalogueFolders: readonly string[] = [
 	...["changes/layer", "publisher", "en/health", "fr/health"],
 ];
 
-/** Some exist only if the address of the site is known. */
 export const catalogueFiles: readonly string[] = [
 	...["index.html", "site.json", pageSettingsPath, "robots.txt", "sitemap.xml"],
 ];
@@ -45,11 +44,9 @@ interface CatalogueState {
 }
 
 export interface UsableState extends CatalogueState {
-	/** Whether a file is as the catalogue left it. */
 	isUntouched: (path: string) => boolean;
 }
 
-/** The catalogue's content depends on the code, all options, the pictures and the layers. */
 export function catalogueStamp(options: CatalogueOptions): string {
 	return hashOf(codeStamp() + JSON.stringify(options) + picturesStamp(options.pictures));
 }
@@ -68,8 +65,7 @@ export function readUsable(out: string, options: CatalogueOptions): UsableState 
 	const state = tryJson(readText(path) ?? "") as CatalogueState | null;
 	if (state?.stamp !== catalogueStamp(options) || state.files !== presentFiles(out).length) return null;
 	if (state.index !== indexHash(out)) return null;
-	// The state is written last. No program can set `ctime`, the time of a file's last change (inode(7)). A file of
-	// the same tick of the clock counts as untouched: the catalogue wrote most of those.
+	// The state is written last. No program can set `ctime` (inode(7)); a file of the same tick counts as untouched.
 	const { mtimeMs } = statSync(path);
 	const changedMs = (name: string) => statSync(join(out, name), { throwIfNoEntry: false })?.ctimeMs;
 	return { ...state, isUntouched: (name) => (changedMs(name) ?? Infinity) <= mtimeMs };
@@ -103,9 +99,7 @@ const writer = "-catalogue";
 
 const isAsset = (path: string) => path.startsWith("assets/");
 
-/**
- * Writes the files whose content differs: assets, then the deepest paths first, so that a file exists before
- * a page or an index names it. Then it removes files, and writes the state.
+/** Writes the files that differ, a file before the pages or the index that name it, then removes files and writes the state.
  * @param isCompressed whether each file gets a `.gz`, and a `.br` if its name has a hash
  */
 export function writeFiles(
@@ -132,10 +126,7 @@ export function writeFiles(
 
 const minCompressedBytes = 1_000;
 
-/**
- * @param quality 10 and 11 take ten times as long as 9, and save one percent of a large file; 9 as long as 5, and saves
- * one percent of a chunk
- */
+/** @param quality 9 takes as long as 5; 10 and 11 ten times as long, and save one percent of a large file */
 export function brotliParams(bytes: Uint8Array, quality: number): Record<number, number> {
 	return { [constants.BROTLI_PARAM_QUALITY]: quality, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length };
 }

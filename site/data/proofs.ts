@@ -12,7 +12,6 @@ export const proofsFile = "proofs.json";
 /** Smallkey → the picture's file, and its path below the site. */
 export type Thumbnails = ReadonlyMap<string, { file: string; path: string }>;
 
-/** Names of thumbnails are hashes of their content, as for all files in `assets/`. */
 const thumbnailFolder = "assets/pictures";
 
 export function picturesStamp(folder: string): string {
@@ -33,7 +32,6 @@ export async function readThumbnails(folder: string): Promise<Thumbnails> {
 	return new Map(thumbnails);
 }
 
-/** Removes all others. */
 export function placeThumbnails(out: string, thumbnails: Thumbnails, entries: readonly Entry[]) {
 	const paths = new Set(entries.flatMap(({ thumbnail }) => thumbnail ?? []));
 	for (const { file, path } of thumbnails.values()) {
@@ -52,9 +50,7 @@ interface Proof {
 	day: string;
 	/** The first day on which it did not draw; absent if it draws. */
 	since?: string;
-	/** Why it does not. */
 	cause?: Cause;
-	/** Its last picture in the folder. It may be older than `day` if the layer no longer draws. */
 	picture?: string;
 }
 

@@ -1,18 +1,14 @@
 import { langs } from "../../registry/smallkey.ts";
 import type { CatalogueOptions } from "../process/site-settings.ts";
 import { type PageSettings, pageSettingsPath, pagesVersion } from "../static/page-settings.ts";
-import { searchEngineFiles } from "../static/sitemap.ts";
-import { catalogueHtml, rootHtml } from "../static/start-pages.ts";
+import { catalogueHtml, rootHtml, searchEngineFiles } from "../static/site-pages.ts";
 import { makeAssets } from "./assets.ts";
 import { readGuidePages, renderGuide } from "./guide/guide.ts";
 import { schemaFiles } from "./openapi.ts";
 
 export type SiteFiles = Awaited<ReturnType<typeof buildPages>>;
 
-/**
- * The files that depend on no layer: the page, the schemas, the guide, what search engines read first, and
- * the settings of the pages that show layers.
- */
+/** The files that depend on no layer, and the settings of the pages that show layers. */
 export async function buildPages(
 	{ publicUrl, look, ...options }: Pick<CatalogueOptions, "site" | "publicUrl" | "look">,
 	hasLayerPages: boolean,

@@ -3,11 +3,7 @@ import { fillText, fragmentTexts } from "../../registry/texts/pairs.ts";
 import { escapeHtml } from "../static/html.ts";
 import { type Entry, layerAddress } from "./entries.ts";
 
-/**
- * Texts to copy that show a layer in the common viewers (docs/reading.md). Values in them are escaped; a page
- * only escapes the snippet as text.
- * @param root address of the site with a slash at its end
- */
+/** Texts to copy that show a layer in the common viewers (docs/reading.md). @param root with a slash at its end */
 export function snippetsOf(
 	{ smallkey, title }: Pick<Entry, "smallkey" | "title">,
 	lang: Lang,

@@ -35,9 +35,7 @@ interface UpdateOptions {
 	read?: ReadLayers;
 }
 
-/**
- * Writes the catalogue into an output. If the same code and options made the existing one, its files that
- * depend on no layer stay.
+/** Files that depend on no layer stay if the same code and options made them.
  * @throws {Error} if a file cannot be written or the layers cannot be read
  */
 export async function updateCatalogue(

@@ -1,17 +1,17 @@
-import { html, type TemplateResult } from "lit-html";
+import { html } from "lit-html";
 import { live } from "lit-html/directives/live.js";
 import type { Bounds } from "../data/entries.ts";
 import { orFailure, ServiceFailed } from "../map/service-request.ts";
 import { type Content, field, select, textIn } from "../page/elements.ts";
 import { plural, refresh } from "../page/page.ts";
+import { t } from "./checked-draft.ts";
 import { findTwin, readService, type Service, type ServiceLayer, type Twin } from "./service.ts";
 import { parseServiceAddress, type ServiceAddress } from "./service-address.ts";
-import { t } from "./texts.ts";
 import { langOf } from "./twins.ts";
 
 type NamedLayer = Pick<ServiceLayer, "name" | "title">;
 
-/** The address of a service, which is read, and the choice among its layers: a draft is made from both. */
+/** Makes a draft from the address of a service and the choice among its layers. */
 export class AddressBox {
 	#text = "";
 	#service: Service | null = null;
@@ -22,7 +22,7 @@ export class AddressBox {
 	/** @param onRegistration `isTyped`: the text is the user's, and not made here from an address */
 	constructor(readonly onRegistration: (text: string, isTyped: boolean) => void) {}
 
-	content(): TemplateResult {
+	content() {
 		const submit = (event: Event) => {
 			event.preventDefault();
 			void this.#read();
@@ -54,12 +54,12 @@ export class AddressBox {
 		return field("servicelayer", t("layer-in-service"), list);
 	}
 
-	#setStatus(text: string, isBad = false): void {
+	#setStatus(text: string, isBad = false) {
 		this.#status = { text, isBad };
 		refresh();
 	}
 
-	async #read(): Promise<void> {
+	async #read() {
 		this.#lastSerial += 1;
 		const serial = this.#lastSerial;
 		this.#service = null;
@@ -77,13 +77,13 @@ export class AddressBox {
 		await this.#chooseLayer(service.layerName);
 	}
 
-	#readRegistration(): void {
+	#readRegistration() {
 		const isRegistration = /^\s*\{/.test(this.#text);
 		if (isRegistration) this.onRegistration(this.#text, true);
 		this.#setStatus(isRegistration ? "" : t("no-address"), !isRegistration);
 	}
 
-	async #chooseLayer(name: string): Promise<void> {
+	async #chooseLayer(name: string) {
 		const service = this.#service;
 		const layer = service?.layers.find((candidate) => candidate.name === name);
 		if (!service || !layer) return;
@@ -99,7 +99,7 @@ export class AddressBox {
 	}
 
 	/** @param twin without it, both languages have the same address */
-	#makeRegistration({ kind, url }: ServiceAddress, layer: NamedLayer, twin?: Twin): void {
+	#makeRegistration({ kind, url }: ServiceAddress, layer: NamedLayer, twin?: Twin) {
 		const nodeOf = (address: string, { name, title }: NamedLayer) => {
 			const place = new URL(address);
 			if (kind === "feature" && name !== "") place.pathname += `/${name}`;

@@ -1,11 +1,18 @@
-import { html, type TemplateResult } from "lit-html";
-import { parseRegistration, warningsOf } from "../../registry/registration.ts";
-import { judgeKey, parseSmallkey } from "../../registry/smallkey.ts";
+import { html } from "lit-html";
+import { keyed } from "lit-html/directives/keyed.js";
+import { parseRegistration, type Registration, warningsOf } from "../../registry/registration.ts";
+import { judgeKey, type Lang, langs, parseSmallkey } from "../../registry/smallkey.ts";
+import { layerFacts } from "../../registry/targets/facts.ts";
+import { renderAt } from "../../registry/targets/table.ts";
 import { type Problem, problemAt, texts as problemTexts, textIn } from "../../registry/texts.ts";
-import type { Content } from "../page/elements.ts";
-import { lang } from "../page/page.ts";
+import { type Drawable, drawableOf, drawnTargets } from "../map/drawable.ts";
+import { type Content, copyButton } from "../page/elements.ts";
+import { lang, pageTexts, settings } from "../page/page.ts";
 import { catalogue } from "../search/loaded-catalogue.ts";
-import { plural, t } from "./texts.ts";
+import { draftTexts } from "../text/drafts.ts";
+import { translator } from "../text/translate.ts";
+
+export const { t, plural } = translator(lang, { ...pageTexts, ...draftTexts[lang] });
 
 /** With its JSON pointer (RFC 6901); empty for the whole document. */
 export interface DraftProblem {
@@ -53,11 +60,7 @@ export function renderProblems(problems: readonly DraftProblem[]): Content {
 	return items.length === 0 ? "" : html`<ul>${items}</ul>`;
 }
 
-/** @param problems those of the draft that are shown */
-export function renderVerdict(
-	{ registration, warnings }: CheckedDraft,
-	problems: readonly DraftProblem[],
-): TemplateResult {
+export function renderVerdict({ registration, warnings }: CheckedDraft, problems: readonly DraftProblem[]) {
 	const isGood = registration !== null;
 	return html`<div id="verdict" class=${isGood ? "verdict good" : "verdict"} role="status">
 		${isGood ? html`<p>${t("registration-good")}</p>` : ""}
@@ -65,4 +68,37 @@ export function renderVerdict(
 		${warnings.length > 0 ? html`<p class="note">${t("worth-knowing")}</p>` : ""}
 		${renderProblems(isGood ? warnings : problems)}
 	</div>`;
+}
+
+export type DraftFragments = ReturnType<typeof draftFragments>;
+
+/** Of all targets, in both languages; a text is null if the target cannot express the layer. */
+export function draftFragments(registration: Registration, smallkey: string) {
+	const facts = langs.map((lang) => layerFacts(lang, smallkey, registration, null, settings));
+	return settings.targets.flatMap((target) =>
+		facts.map((layer) => ({ target, lang: layer.lang, text: renderAt(target, layer) })),
+	);
+}
+
+export function draftDrawable(fragments: DraftFragments, lang: Lang): Drawable | null {
+	const drawn = drawnTargets(settings.targets);
+	return drawableOf(
+		fragments.filter((fragment) => fragment.lang === lang && drawn.includes(fragment.target)),
+	);
+}
+
+export function renderFragments(fragments: DraftFragments) {
+	const boxes = fragments.map(({ target, lang, text }) => {
+		const name = `${target}, ${lang}`;
+		const shown = text === null ? t("no-form-here") : JSON.stringify(JSON.parse(text), null, 2);
+		// A changed text gets a new button, so that "Copied" is not shown for it.
+		return html`<div><strong>${name}</strong> ${keyed(
+			shown,
+			copyButton(t("copy"), () => shown, name),
+		)}
+			<pre tabindex="0" role="region" aria-label=${name}><code>${shown}</code></pre></div>`;
+	});
+	return html`<section class="result">
+		<details><summary>${t("viewers-would-read")}</summary><div class="copies">${boxes}</div></details>
+	</section>`;
 }

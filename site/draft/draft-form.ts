@@ -1,10 +1,9 @@
-import { html, type TemplateResult } from "lit-html";
+import { html } from "lit-html";
 import { live } from "lit-html/directives/live.js";
 import { isObject, tryJson } from "../../registry/json.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { field, textIn } from "../page/elements.ts";
-import type { DraftProblem } from "./checked-draft.ts";
-import { t } from "./texts.ts";
+import { type DraftProblem, t } from "./checked-draft.ts";
 
 /** A member of a language → its text. */
 const labels = { service_url: "service-address", layer: "layer-in-service", service_name: "title" } as const;
@@ -18,29 +17,32 @@ export class DraftForm {
 		readonly change: (text: string) => void,
 	) {}
 
-	titles(problems: readonly DraftProblem[]): TemplateResult {
+	titles(problems: readonly DraftProblem[]) {
 		return html`<fieldset class="titles" ?disabled=${this.#isDisabled()}>
 			<legend class="hidden">${t("titles")}</legend>
-			${langs.map((lang) => this.#field(lang, "service_name", problems))}
+			${this.#fields(["service_name"], problems)}
 			<p class="hint">${t("title-hint")}</p>
 		</fieldset>`;
 	}
 
-	addresses(problems: readonly DraftProblem[]): TemplateResult {
+	addresses(problems: readonly DraftProblem[]) {
 		const isWms = membersOf(tryJson(this.text())).payload_type !== "feature";
-		const members: Member[] = isWms ? ["service_url", "layer"] : ["service_url"];
 		return html`<fieldset class="form" ?disabled=${this.#isDisabled()}>
 			<legend class="hidden">${t("addresses-and-layers")}</legend>
-			${langs.map((lang) => members.map((member) => this.#field(lang, member, problems)))}
+			${this.#fields(isWms ? ["service_url", "layer"] : ["service_url"], problems)}
 		</fieldset>`;
 	}
 
-	#isDisabled(): boolean {
+	#isDisabled() {
 		const document = tryJson(this.text());
 		return !isObject(document) || document.version === "2.0";
 	}
 
-	#field(lang: Lang, member: Member, problems: readonly DraftProblem[]): TemplateResult {
+	#fields(members: readonly Member[], problems: readonly DraftProblem[]) {
+		return langs.map((lang) => members.map((member) => this.#field(lang, member, problems)));
+	}
+
+	#field(lang: Lang, member: Member, problems: readonly DraftProblem[]) {
 		const id = `${lang}-${member}`;
 		const isWrong = problems.some(({ pointer }) => pointer === `/${lang}/${member}`);
 		const value = membersOf(membersOf(tryJson(this.text()))[lang])[member];
@@ -51,7 +53,7 @@ export class DraftForm {
 		return field(id, t(`in-${lang}`, t(labels[member])), control);
 	}
 
-	#write(lang: Lang, member: Member, value: string): void {
+	#write(lang: Lang, member: Member, value: string) {
 		const document = membersOf(tryJson(this.text()));
 		const isAbsent = member === "service_name" && value === "";
 		const node = { ...membersOf(document[lang]), [member]: isAbsent ? undefined : value };

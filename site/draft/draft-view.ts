@@ -1,4 +1,4 @@
-import { html, type TemplateResult } from "lit-html";
+import { html } from "lit-html";
 import { live } from "lit-html/directives/live.js";
 import { type Draft, packDraft, unpackDraft } from "../../registry/draft.ts";
 import { canonicalText, maxRegistrationBytes } from "../../registry/registration.ts";
@@ -12,13 +12,16 @@ import {
 	type CheckedDraft,
 	checkDraft,
 	checkKey,
+	type DraftFragments,
 	type DraftProblem,
+	draftDrawable,
+	draftFragments,
+	renderFragments,
 	renderVerdict,
+	t,
 } from "./checked-draft.ts";
 import { DraftForm } from "./draft-form.ts";
-import { type DraftFragments, draftDrawable, draftFragments, renderFragments } from "./draft-fragments.ts";
 import { RegisterPanel } from "./register-panel.ts";
-import { t } from "./texts.ts";
 
 const pauseMs = 250;
 
@@ -58,7 +61,7 @@ export class DraftView implements View {
 		void this.#openAddress();
 	}
 
-	content(): TemplateResult {
+	content() {
 		const checked = this.#checked;
 		const problems = this.#shownProblems();
 		const draft = this.#completeDraft();
@@ -95,7 +98,7 @@ export class DraftView implements View {
 		return smallkey && registration ? { smallkey, text: canonicalText(registration) } : null;
 	}
 
-	#keyField(): TemplateResult {
+	#keyField() {
 		const { isRefused, note } = this.#checkedKey;
 		const control = html`<input type="text" id="key" autocomplete="off" spellcheck="false" maxlength="64"
 			aria-describedby="keynote" aria-invalid=${isRefused && this.#leftFields.has("key")}
@@ -103,7 +106,7 @@ export class DraftView implements View {
 		return field("key", t("smallkey"), control, html`<p class="hint" id="keynote" role="status">${note}</p>`);
 	}
 
-	#textField(isWrong: boolean): TemplateResult {
+	#textField(isWrong: boolean) {
 		const control = html`<textarea id="text" rows="16" spellcheck="false" autocomplete="off" autocapitalize="off"
 			aria-describedby="verdict" aria-invalid=${this.#leftFields.has("text") && isWrong}
 			.value=${live(this.#text)} @input=${this.#input} @change=${this.#change}></textarea>`;
@@ -128,7 +131,7 @@ export class DraftView implements View {
 		queueMicrotask(refresh);
 	};
 
-	async #openAddress(): Promise<void> {
+	async #openAddress() {
 		const link = /^#draft=(.*)$/s.exec(location.hash)?.[1];
 		if (link === undefined && this.#text !== "") return;
 		const draft = link === undefined ? { smallkey: "", text: empty } : await unpackDraft(link);
@@ -155,7 +158,7 @@ export class DraftView implements View {
 
 	readonly #changeLater = debounce(pauseMs, this.#change);
 
-	#check(): void {
+	#check() {
 		this.#checked = checkDraft(this.#text);
 		void this.#noteKey();
 		const { registration } = this.#checked;
@@ -169,7 +172,7 @@ export class DraftView implements View {
 		void this.#map?.open();
 	}
 
-	async #noteKey(): Promise<void> {
+	async #noteKey() {
 		const checked = this.#checked;
 		const checkedKey = await checkKey(this.#key);
 		if (this.#isOld(checked)) return;

@@ -1,4 +1,4 @@
-import { html, type TemplateResult } from "lit-html";
+import { html } from "lit-html";
 import { sign } from "../../api/signature.ts";
 import type { Draft } from "../../registry/draft.ts";
 import { layerPath } from "../../registry/smallkey.ts";
@@ -6,8 +6,7 @@ import { type Content, field, stateLink } from "../page/elements.ts";
 import { lang, now, refresh, root, settings } from "../page/page.ts";
 import { currentState } from "../page/state.ts";
 import { renewCatalogue } from "../search/loaded-catalogue.ts";
-import { renderProblems } from "./checked-draft.ts";
-import { t } from "./texts.ts";
+import { renderProblems, t } from "./checked-draft.ts";
 
 const maxAddressLength = 7_500;
 
@@ -15,7 +14,7 @@ const maxAddressLength = 7_500;
 export class RegisterPanel {
 	#answer: Content = "";
 
-	content(draft: Draft): TemplateResult {
+	content(draft: Draft) {
 		const sender = html`<input id="sender" autocomplete="off" spellcheck="false" maxlength="64" required>`;
 		const secret = html`<input type="password" id="secret" autocomplete="off" required>`;
 		const form = html`<form @submit=${(event: Event) => void this.#send(event, draft)}>
@@ -28,12 +27,11 @@ export class RegisterPanel {
 			${settings.canSend ? form : ""}
 			<div class="answer" role="status">${this.#answer}</div>
 			<h3>${t("without-secret")}</h3>
-			${renderFile(draft)}
-			${renderProposal(draft)}
+			${renderFile(draft)}${renderProposal(draft)}
 		</section>`;
 	}
 
-	async #send(event: Event, draft: Draft): Promise<void> {
+	async #send(event: Event, draft: Draft) {
 		event.preventDefault();
 		const textOf = (id: string) => (document.getElementById(id) as HTMLInputElement).value;
 		this.#show(t("asking-service"));
@@ -41,13 +39,13 @@ export class RegisterPanel {
 		this.#show(answer ? renderAnswer(answer, draft.smallkey) : html`<p class="bad">${t("site-silent")}</p>`);
 	}
 
-	#show(answer: Content): void {
+	#show(answer: Content) {
 		this.#answer = answer;
 		refresh();
 	}
 }
 
-function renderFile({ smallkey, text }: Draft): TemplateResult {
+function renderFile({ smallkey, text }: Draft) {
 	const file = `data:application/json;charset=utf-8,${encodeURIComponent(text)}`;
 	return html`<p><a href=${file} download=${`${smallkey}.json`}>${t("save-file")}</a>
 		<span class="hint"><code>${layerPath(smallkey)}</code></span></p>`;
@@ -97,7 +95,7 @@ function problemsIn(value: unknown) {
 	return (Array.isArray(value) ? value : []).map((text) => ({ pointer: "", text: String(text) }));
 }
 
-function renderAnswer({ status, errors, warnings, isReviewed }: Answer, smallkey: string): TemplateResult {
+function renderAnswer({ status, errors, warnings, isReviewed }: Answer, smallkey: string) {
 	if (status < 200 || status >= 300)
 		return html`<p class="bad">${t("refused", status)}</p>${renderProblems(errors)}`;
 	renewCatalogue();

@@ -46,7 +46,6 @@ function arcgisLayer({ id, name, geometryType }: Document): ServiceLayer {
 	return { name: wordOf(id), title: textOf(name) || wordOf(id), geometry: textOf(geometryType) };
 }
 
-/** The same layer in the other language. */
 export interface Twin {
 	url: string;
 	layer: ServiceLayer;

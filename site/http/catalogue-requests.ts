@@ -21,7 +21,7 @@ import { answerErrorPage, answerNoPage, type PageRoute, pageHeaders, parsePage }
 /** A chunk's file may be replaced after the manifest is read. */
 const maxAttempts = 3;
 
-const allChunks = Array.from({ length: chunkCount }, (_, number) => number);
+const allChunks = [...Array(chunkCount).keys()];
 
 /** Chunks are kept as long as the manifest names them. */
 class CatalogueEntries {
@@ -79,10 +79,7 @@ interface CatalogueFiles {
 	text(file: string): Promise<string | null>;
 	headers: Record<string, string>;
 	isSecure: boolean;
-	/**
-	 * A service writes the files. Then the plain list is rendered, too, and pages reload themselves until the
-	 * first build.
-	 */
+	/** A service writes the files: it renders the plain list, and pages reload until the first build. */
 	isLive: boolean;
 }
 

@@ -7,10 +7,7 @@ import { Catalogue, type CatalogueFile } from "./catalogue-requests.ts";
 /** → suffix of the compressed copy, the best coding first. */
 const codings = Object.entries({ br: ".br", gzip: ".gz" });
 
-/**
- * Another process may write the files, so each request checks whether the file has changed.
- * @param isSecure whether the catalogue is served over https only
- */
+/** Another process may write the files, so each request checks whether the file has changed. */
 export function folderPages(folder: string, isSecure: boolean): Catalogue {
 	const read = fileReader();
 	const find = async (file: string, acceptEncoding: string) => {
@@ -37,7 +34,6 @@ function accepts(header: string, coding: string): boolean {
 
 const maxKeptBytes = 32_000_000;
 
-/** All answers with a file share its bytes. */
 function fileReader(): (path: string) => Promise<CatalogueFile | null> {
 	const kept = new LRUCache<string, { stamp: string; file: Promise<CatalogueFile> }>({
 		maxSize: maxKeptBytes,

@@ -1,10 +1,10 @@
 import { fragmentHeaders, headersOfAnyType, type Reply, refusalCaching } from "../../api/reply.ts";
 import { decodeSegment, type Lang, langs, parseSmallkey } from "../../registry/smallkey.ts";
-import { chunksFolder, type LayerPage, layerPages, manifestPath, recentPath } from "../data/entries.ts";
+import { chunksFolder, type LayerPage, manifestPath, recentPath } from "../data/entries.ts";
 import { feedPath, layerFile, pageFolders } from "../static/addresses.ts";
-import { type ErrorKind, errorHtml, reloadSeconds } from "../static/error-page.ts";
 import { contentPolicy } from "../static/frame.ts";
 import { pageSettingsPath } from "../static/page-settings.ts";
+import { type ErrorKind, errorHtml, reloadSeconds } from "../static/site-pages.ts";
 
 const pageTypes: Readonly<Record<string, string>> = {
 	html: "text/html; charset=utf-8",
@@ -19,7 +19,6 @@ const pageTypes: Readonly<Record<string, string>> = {
 
 const nosniff = { "X-Content-Type-Options": "nosniff" };
 
-/** @param isSecure whether the page is served over https only @param mayBeFramed by pages of other sites */
 function documentHeaders(isSecure: boolean, mayBeFramed = false): Record<string, string> {
 	return {
 		"Cache-Control": "no-cache",
@@ -31,10 +30,7 @@ function documentHeaders(isSecure: boolean, mayBeFramed = false): Record<string,
 
 const immutable = "public, max-age=31536000, immutable";
 
-/**
- * On every engine; pages are served over https. Paths are as in Cloudflare's rules: `*` matches anything, and a file matches at
- * most one path.
- */
+/** On every engine; paths are as in Cloudflare's rules: `*` matches anything. A file matches at most one path. */
 export const siteGroups = [
 	// The names of assets and chunks contain a hash of their content.
 	{ paths: ["/assets/*"], headers: { "Cache-Control": immutable, ...nosniff } },
@@ -67,7 +63,7 @@ const patterns = siteGroups.map(({ paths, headers }) => {
 	return [new RegExp(`^(?:${pattern.replaceAll("index\\.html", "(?:index\\.html)?")})$`), headers] as const;
 });
 
-const embedded = new RegExp(`^(?:${langs.join("|")})/embed/`);
+const embedded = /^(?:en|fr)\/embed\//;
 
 export function pageHeaders(file: string, isSecure: boolean): Record<string, string> {
 	const ending = file.slice(file.lastIndexOf(".") + 1);
@@ -91,11 +87,10 @@ const filePath = /^(?=.{1,200}$)(?:[A-Za-z0-9_-][A-Za-z0-9._-]*\/)*[A-Za-z0-9_-]
 export interface PageRoute {
 	file: string;
 	root: string;
-	/** Whose page it is. */
 	layer?: { lang: Lang; page: LayerPage; smallkey: string };
 }
 
-const layerPage = new RegExp(`^(${langs.join("|")})/(${layerPages.join("|")})/([^/]{1,200}?)(?:\\.html)?$`);
+const layerPage = /^(en|fr)\/(layer|embed)\/([^/]{1,200}?)(?:\.html)?$/;
 
 const publisherPage = /^(?:en|fr)\/publisher\/[a-z0-9-]{1,80}$/;
 
@@ -107,9 +102,8 @@ const moved = [
 	[/^changes\/(?:index|\d{1,6})\.json$/, recentPath],
 ] as const;
 
-/**
- * @param target the path below `basePath`, with its query
- * @returns the address of a redirect if a folder lacks its slash, or the page has moved; null if the path is not the catalogue's
+/** @param target the path below `basePath`, with its query
+ * @returns a text for a redirect to that address; null if the path is not the catalogue's
  */
 export function parsePage(target: string, basePath: string): PageRoute | string | null {
 	const [path = ""] = target.split("?", 1);

@@ -79,7 +79,7 @@ function isDrag({ originalEvent, activePointers }: MapBrowserEvent): boolean {
 }
 
 /** Both backgrounds are in EPSG:3978; other maps reproject them. */
-async function addBackground(map: OlMap): Promise<void> {
+async function addBackground(map: OlMap) {
 	if (settings.mapWkid !== 3978) await registerProjections(settings.mapWkid);
 	const { baseMap } = settings;
 	const projection = projectionOf(3978);
@@ -94,7 +94,6 @@ async function addBackground(map: OlMap): Promise<void> {
 					}),
 				})
 			: new TileLayer({
-					// The top left corner of the official grid.
 					source: new XYZ({
 						url: baseMap,
 						projection,

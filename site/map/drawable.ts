@@ -12,9 +12,8 @@ export function boxOf({ xmin, ymin, xmax, ymax }: Omit<Extent, "wkid">): Box {
 /** none: a kind that this page cannot draw. dynamic, image, tiles: pictures of an ArcGIS service. */
 type Kind = "wms" | "features" | "dynamic" | "image" | "tiles" | "none";
 
-/**
- * A text is empty if the fragment does not have it. `extent` is in the map's spatial reference, and null if it
- * is unknown. Scales are denominators: `minScale` is the larger one, and 0 is no limit.
+/** A text is empty if it is absent. `extent` is in the map's spatial reference; null if unknown. Scales are
+ * denominators: `minScale` is the larger one, and 0 is no limit.
  */
 export type Drawable = ReturnType<typeof fromNode>;
 
@@ -54,7 +53,7 @@ function parseFragment(target: TargetName, text: string): Drawable | null {
 	}
 }
 
-/** The targets whose fragments say how a layer is drawn, the most detailed first. Those of v1 are as those of v0.9. */
+/** The targets whose fragments say how a layer is drawn, the most detailed first. v1 is as v0.9. */
 export function drawnTargets(targets: readonly TargetName[]): TargetName[] {
 	const detailed = targets.includes("v0.9") ? "v0.9" : "v1";
 	return [detailed, "v2"].filter((name) => targets.includes(name));

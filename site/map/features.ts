@@ -82,7 +82,7 @@ function styleOf(symbology: Symbology | null, changed: () => void) {
 
 type LayerSymbol = Pick<Extract<Symbology, { type: "simple" }>, "imageUrl" | "label">;
 
-/** As in RAMP 4.0: values are compared with their types: 1 is not "1". Values of several fields are joined. */
+/** As in RAMP 4.0: the value 1 is not "1"; values of several fields are joined. */
 function symbolOf(symbology: Symbology, attributes: Record<string, unknown>): LayerSymbol | null {
 	if (symbology.type === "simple") return symbology;
 	if (symbology.type === "classBreaks") {
@@ -118,10 +118,7 @@ async function readStyle(imageUrl: string, isArea: boolean): Promise<Style> {
 
 const grey = "rgb(90 90 90)";
 
-/**
- * The most frequent colour but that in the middle is the outline. Fragments have symbols only as pictures;
- * viewers draw the shapes themselves.
- */
+/** The most frequent colour but that in the middle is the outline: fragments have symbols only as pictures. */
 function styleOfPicture({ data, width, height }: ImageData, isArea: boolean): Style {
 	const counts = new Map<string, number>();
 	for (let offset = 0; offset < data.length; offset += 4) {

@@ -1,18 +1,19 @@
 import { html, render } from "lit-html";
 import { keyed } from "lit-html/directives/keyed.js";
+import ImageLayer from "ol/layer/Image.js";
+import ImageArcGISRest from "ol/source/ImageArcGISRest.js";
+import ImageWMS from "ol/source/ImageWMS.js";
 import { layerExtent } from "../../registry/generic.ts";
 import type { CauseCode } from "../../registry/health.ts";
 import type { Content } from "../page/elements.ts";
 import { plural, settings, t } from "../page/page.ts";
-import { type PictureFacts, pixelMetres } from "../service/requests.ts";
-import { openBaseMap, registerProjections } from "./base-map.ts";
+import { type PictureFacts, pictureRequest, pixelMetres } from "../service/requests.ts";
+import { openBaseMap, projectionOf, registerProjections } from "./base-map.ts";
 import { boxOf, type Drawable, drawnScale } from "./drawable.ts";
-import { legendPicture, pictureLayer } from "./pictures.ts";
 import { blockedReason, orFailure, ServiceFailed, slowFailure, timeoutMs } from "./service-request.ts";
 
 const noTexts = { status: "", isBad: false, help: "" as Content, legend: "" as Content };
 
-/** The base map with its buttons, its status and the layer's legend. */
 class LayerMap {
 	readonly target: HTMLElement;
 	readonly base: ReturnType<typeof openBaseMap>;
@@ -29,7 +30,7 @@ class LayerMap {
 		this.#showWhole();
 	}
 
-	#render(changes: Partial<typeof noTexts>): void {
+	#render(changes: Partial<typeof noTexts>) {
 		if (this.signal.aborted) return;
 		this.#texts = { ...this.#texts, ...changes };
 		const { status, isBad, help, legend } = this.#texts;
@@ -50,7 +51,7 @@ class LayerMap {
 		render(keyed(this.drawable, content), this.place);
 	}
 
-	#showWhole(): void {
+	#showWhole() {
 		this.base.show(this.drawable.extent ?? boxOf(layerExtent(null, settings.mapWkid)));
 	}
 
@@ -116,7 +117,7 @@ class PictureDrawing {
 	}
 
 	/** Draws once more, as the service's capabilities say. */
-	async #retry(address: string, facts: PictureFacts | null): Promise<void> {
+	async #retry(address: string, facts: PictureFacts | null) {
 		const { layerMap } = this;
 		clearTimeout(this.#timer);
 		const { findPictureError, readPictures } = await import("./document.ts");
@@ -133,7 +134,42 @@ class PictureDrawing {
 	}
 }
 
-async function drawFeatures(layerMap: LayerMap): Promise<void> {
+function pictureLayer(
+	{ kind, url, entries }: Drawable,
+	wkid: number,
+	facts: PictureFacts | null,
+	failed: (address: string) => void,
+) {
+	const common = { projection: projectionOf(wkid), ratio: 1, hidpi: false };
+	const shown = entries.length > 0 ? { LAYERS: `show:${entries.join(",")}` } : {};
+	const options = { address: url, names: entries, reference: `EPSG:${wkid}` };
+	const { address, parameters } = pictureRequest(facts, options);
+	const source =
+		kind === "wms"
+			? new ImageWMS({ ...common, url: address, params: parameters })
+			: new ImageArcGISRest({ ...common, url, params: shown });
+	let lastAddress = "";
+	source.setImageLoadFunction((image, requested) => {
+		lastAddress = requested;
+		(image.getImage() as HTMLImageElement).src = requested;
+	});
+	source.on("imageloaderror", () => failed(lastAddress));
+	// Proofs hide it (extensions/prove).
+	return new ImageLayer({ className: "drawnlayer", source });
+}
+
+/** Shown once it is loaded; empty if the service has none. */
+function legendPicture(pictures: ReturnType<typeof pictureLayer>, { entries }: Drawable): Content {
+	const source = pictures.getSource();
+	if (!(source instanceof ImageWMS)) return "";
+	const address = source.getLegendUrl(undefined, { LAYER: entries[0], FORMAT: "image/png" }) ?? "";
+	const show = ({ currentTarget }: Event) =>
+		(currentTarget as Element).parentElement?.removeAttribute("hidden");
+	return html`<div hidden><h3>${t("legend")}</h3>
+		<img class="picture" alt=${t("legend")} referrerpolicy="no-referrer" src=${address} @load=${show}></div>`;
+}
+
+async function drawFeatures(layerMap: LayerMap) {
 	const { base, drawable, signal } = layerMap;
 	const { url, symbology } = drawable;
 	const { featureLayer, legendOf, readFeatures } = await import("./features.ts");

@@ -6,7 +6,7 @@ import { addressOfState, type State } from "./state.ts";
 /** Texts are never parsed as HTML. */
 export type Content = TemplateResult | Node | string | undefined | readonly Content[];
 
-export function stateLink(state: State, content: Content): TemplateResult {
+export function stateLink(state: State, content: Content) {
 	return html`<a href=${addressOfState(state)} data-layer=${state.layer}>${content}</a>`;
 }
 
@@ -29,7 +29,7 @@ export function createPart(className: string, content: Content = ""): HTMLElemen
 	return element;
 }
 
-export function field(id: string, label: string, control: Content, more: Content = ""): TemplateResult {
+export function field(id: string, label: string, control: Content, more: Content = "") {
 	return html`<div class="field"><label for=${id}>${label}</label>${control}${more}</div>`;
 }
 
@@ -38,7 +38,7 @@ export function select(
 	chosen: string,
 	options: readonly (readonly [value: string, text: string])[],
 	choose: (value: string) => void,
-): TemplateResult {
+) {
 	const change = (event: Event) => choose(textIn(event));
 	return html`<select id=${id} @change=${change}>${options.map(([value, text]) => {
 		return html`<option value=${value} .selected=${live(value === chosen)}>${text}</option>`;
@@ -50,12 +50,12 @@ export function textIn({ currentTarget }: Event): string {
 }
 
 /** Screen readers announce it at once. */
-export function warning(text: string): TemplateResult {
+export function warning(text: string) {
 	return html`<p class="warning" role="alert">${text}</p>`;
 }
 
 /** Screen readers announce the answer. @param name added to the label for them; empty for none */
-export function copyButton(label: string, text: () => string, name = ""): TemplateResult {
+export function copyButton(label: string, text: () => string, name = "") {
 	const press = async ({ currentTarget }: Event) => {
 		const place = (currentTarget as HTMLElement).nextElementSibling as HTMLElement;
 		place.textContent = await navigator.clipboard.writeText(text()).then(

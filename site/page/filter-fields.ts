@@ -1,7 +1,7 @@
-import { html, type TemplateResult } from "lit-html";
+import { html } from "lit-html";
 import { type Filter, filters, type SelectionResult } from "../search/select.ts";
 import { type Content, field, select } from "./elements.ts";
-import { plural, stateText, t, typeText } from "./page.ts";
+import { stateText, t, typeText } from "./page.ts";
 import { currentState, firstShown, navigate, type State } from "./state.ts";
 
 const maxOffered = 500;
@@ -9,17 +9,17 @@ const maxOffered = 500;
 const isWide = matchMedia("(min-width: 64rem)").matches;
 
 /** @param result null while layers are loading: the counts would change */
-export function renderFilters(state: State, result: SelectionResult | null): TemplateResult {
+export function renderFilters(state: State, result: SelectionResult | null) {
 	const count = filters.filter((name) => state[name] !== "").length;
 	const clear = () => setFilters(Object.fromEntries(filters.map((name) => [name, ""])));
 	return html`<details class="filters" ?open=${isWide}>
-		<summary>${count > 0 ? plural(count, "filters-on") : t("filters")}</summary>
+		<summary>${t("filters")}${count > 0 ? ` (${count})` : ""}</summary>
 		${result ? filters.map((name) => renderFilter(name, state[name], result)) : ""}
 		<button class="small" ?hidden=${count === 0} @click=${clear}>${t("remove-filters")}</button>
 	</details>`;
 }
 
-function setFilters(changes: Partial<State>): void {
+function setFilters(changes: Partial<State>) {
 	navigate({ ...currentState(), n: firstShown, ...changes });
 }
 

@@ -21,16 +21,13 @@ export interface LayerContext {
 	lang: Lang;
 	/** Address of the site's root from the page. */
 	root: string;
-	/** With a slash at its end; empty if unknown: texts to copy, which have it, are left out. */
+	/** With a slash at its end; empty if unknown: then there are no texts to copy. */
 	publicUrl: string;
 	texts: Translator;
 	site: Pick<SiteSettings, "repository" | "branch" | "canSend" | "targets">;
 }
 
-/**
- * The whole page of a layer but its map, which `layer-view.ts` puts in the place of `.mappanel`.
- * @param withoutScript in that place
- */
+/** The page of a layer; its script puts the map in the place of `.mappanel`. @param withoutScript in that place */
 export function layerArticle(entry: Entry, context: LayerContext, withoutScript: Part = null): Html {
 	const { lang, root, texts } = context;
 	const { t, typeText, stateText } = texts;

@@ -47,7 +47,7 @@ function createArticle(entry: Entry): HTMLElement {
 	return article;
 }
 
-function addDrawables(article: HTMLElement, drawables: Drawables, signal: AbortSignal): void {
+function addDrawables(article: HTMLElement, drawables: Drawables, signal: AbortSignal) {
 	const map = new MapPanel(drawables);
 	article.querySelector(".mappanel")?.replaceWith(map.element);
 	signal.addEventListener("abort", () => map.close());

@@ -1,11 +1,21 @@
-import { html, type TemplateResult } from "lit-html";
+import { html } from "lit-html";
+import { live } from "lit-html/directives/live.js";
 import { catalogue, renewCatalogue } from "../search/loaded-catalogue.ts";
 import type { SelectionResult } from "../search/select.ts";
+import { debounce, textIn } from "./elements.ts";
 import { renderFilters } from "./filter-fields.ts";
-import { refresh, siteName } from "./page.ts";
+import { refresh, siteName, t } from "./page.ts";
 import { type Results, renderResults } from "./results.ts";
-import { SearchForm } from "./search-form.ts";
-import { currentState, firstShown, moreShown, navigate, type State, type View, writeState } from "./state.ts";
+import {
+	currentState,
+	firstShown,
+	maxText,
+	moreShown,
+	navigate,
+	type State,
+	type View,
+	writeState,
+} from "./state.ts";
 
 /** Between updates while layers are loading. */
 const updateMs = 200;
@@ -38,7 +48,7 @@ export class ListView implements View {
 		void catalogue.load();
 	}
 
-	content(state: State): TemplateResult {
+	content(state: State) {
 		const more = () => {
 			const { state, hits } = this.#shown;
 			this.#layerToFocus = hits[state.n]?.smallkey ?? "";
@@ -86,7 +96,7 @@ export class ListView implements View {
 	 * A list that fills its place stays until all layers are read, so that no row moves. A running search is
 	 * answered first.
 	 */
-	#showLoaded(): void {
+	#showLoaded() {
 		const { hits, state } = this.#shown;
 		if (!catalogue.isRead && hits.length >= firstShown && isSameSearch(state, currentState())) return;
 		const searchAgain = () => {
@@ -98,7 +108,7 @@ export class ListView implements View {
 	}
 
 	/** An earlier answer of the same text stays until there is a better one. */
-	#show(results: Results): void {
+	#show(results: Results) {
 		const { hits, state } = results;
 		const shown = this.#shown;
 		const isSame = isSameSearch(shown.state, state);
@@ -122,4 +132,51 @@ function focusRow(smallkey: string): boolean {
 	const link = document.querySelector<HTMLElement>(`.results [data-layer="${smallkey}"]`);
 	link?.focus();
 	return link !== null;
+}
+
+const pauseMs = 120;
+
+class SearchForm {
+	/** Null if the address has the typed text. */
+	#typed: string | null = null;
+	/** Whether more typing belongs to the same search, and is no further step for *Back*. */
+	#isSameSearch = false;
+	readonly #searchLater = debounce(pauseMs, () => this.#search());
+
+	// The placeholder lets print styles hide an empty box (`:placeholder-shown`).
+	content({ q }: State) {
+		return html`<form role="search" class="search" @submit=${this.#finish}>
+			<h1 tabindex="-1">${siteName}</h1>
+			<p class="tagline">${t("tagline")}</p>
+			<label for="search">${t("search-layers")}</label>
+			<input type="search" role="searchbox" id="search" autocomplete="off" spellcheck="false" enterkeyhint="search"
+				placeholder=" " aria-describedby="searchhint" maxlength=${maxText}
+				.value=${live(this.#typed ?? q)} @input=${this.#input} @change=${this.#finish}>
+			<p class="hint" id="searchhint">${t("search-hint")}</p>
+		</form>`;
+	}
+
+	close(): void {
+		this.#typed = null;
+	}
+
+	/** *Back* restores the state before the first typed letter. */
+	#search() {
+		if (this.#typed === null) return;
+		const q = this.#typed;
+		this.#typed = null;
+		navigate({ ...currentState(), q, n: firstShown }, this.#isSameSearch);
+		this.#isSameSearch = true;
+	}
+
+	readonly #input = (event: Event) => {
+		this.#typed = textIn(event);
+		this.#searchLater();
+	};
+
+	readonly #finish = (event: Event) => {
+		event.preventDefault();
+		this.#search();
+		this.#isSameSearch = false;
+	};
 }

@@ -53,7 +53,7 @@ export class MapPanel {
 		this.#closing.abort();
 	}
 
-	#warn(text: string): void {
+	#warn(text: string) {
 		render(warning(text), this.#place);
 	}
 }

@@ -40,18 +40,14 @@ export function now(): Date {
 	return new Date();
 }
 
-/** Renders the current view. */
 export function refresh(): void {
 	dispatchEvent(new Event("refresh"));
 }
 
 const timeoutMs = 30_000;
 
-/**
- * Reads a file below the site's root; null if it does not exist.
- * @param cache with `no-cache`, the browser always asks the server, which may answer 304. With `default`, a
- * removed layer would stay for a minute (`max-age`) and once more within the next (`stale-while-revalidate`);
- * it is for files with a hash in their name.
+/** Reads a file below the site's root; null if it does not exist.
+ * @param cache `default` for files with a hash in their name; with it, a removed layer would stay for two minutes
  * @throws {TypeError} if the server does not answer in time, or answers with an error
  */
 export async function readFile(

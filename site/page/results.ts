@@ -1,4 +1,4 @@
-import { html, nothing, type TemplateResult } from "lit-html";
+import { html, nothing } from "lit-html";
 import { keyed } from "lit-html/directives/keyed.js";
 import { repeat } from "lit-html/directives/repeat.js";
 import { otherLang } from "../../registry/smallkey.ts";
@@ -15,7 +15,6 @@ const sortLabels = { best: "best-match", title: "title", changed: "last-change" 
 export interface Results {
 	state: State;
 	hits: readonly Entry[];
-	/** As `Matches` has them. */
 	words: ReadonlySet<string>;
 	isComplete: boolean;
 	/** A list with another number is drawn anew, so that no row of the earlier one moves. */
@@ -23,12 +22,7 @@ export interface Results {
 }
 
 /** @param isBusy another search is running; the earlier result stays until it ends */
-export function renderResults(
-	results: Results,
-	isBusy: boolean,
-	more: () => void,
-	retry: () => void,
-): TemplateResult {
+export function renderResults(results: Results, isBusy: boolean, more: () => void, retry: () => void) {
 	const { hits, state, words, serial } = results;
 	const rows = repeat(
 		hits.slice(0, state.n),
@@ -47,7 +41,7 @@ export function renderResults(
 }
 
 /** Without a text, the best match is by title. */
-function renderOrder({ q, sort }: State): TemplateResult {
+function renderOrder({ q, sort }: State) {
 	const hasText = q.trim() !== "";
 	const chosen = sort === "best" && !hasText ? "title" : sort;
 	const names = sorts.filter((name) => hasText || name !== "best");
@@ -67,7 +61,7 @@ function countText({ hits, isComplete }: Results): Content {
 	return isComplete ? count : t("found-so-far", count, selection.size, layers ?? 0);
 }
 
-function renderRow(state: State, entry: Entry, words: ReadonlySet<string>): TemplateResult {
+function renderRow(state: State, entry: Entry, words: ReadonlySet<string>) {
 	const other = otherLang[lang];
 	const { smallkey, title, thumbnail } = entry;
 	const link = stateLink({ ...state, layer: smallkey }, markWords(titleOf(entry, lang), words));

@@ -8,7 +8,6 @@ export const firstShown = 10;
 export const moreShown = 30;
 const maxShown = 1_000;
 
-/** In UTF-16 units. */
 export const maxText = 500;
 
 const startState = {
@@ -72,7 +71,6 @@ export function navigate(state: State, replace = false): void {
 	dispatchEvent(new PopStateEvent("popstate"));
 }
 
-/** What the page shows in a state. */
 export interface View {
 	readonly title: string;
 	content(state: State): TemplateResult;

@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { lowerPriority } from "../../store/git/commands/run.ts";
@@ -8,10 +9,7 @@ import type { CatalogueOrder } from "../data/update.ts";
 import type { CatalogueOptions } from "./site-settings.ts";
 
 const defaultLimits = {
-	/**
-	 * Between the starts of two updates, doubled after each failure. The pause after an update is never shorter
-	 * than the update.
-	 */
+	/** Between the starts of two updates; doubled after each failure, and never shorter than an update. */
 	everyMs: 3_000,
 	/** Someone may have removed files, or the name of a sender may have changed. */
 	checkMs: 60_000,
@@ -20,7 +18,6 @@ const defaultLimits = {
 interface ServiceCatalogueOptions {
 	repository: string;
 	out: string;
-	/** Calls `serveOrder`. */
 	worker: URL;
 	/** Called for each update: the senders may have changed. */
 	options: () => CatalogueOptions;
@@ -29,12 +26,10 @@ interface ServiceCatalogueOptions {
 	limits?: Partial<typeof defaultLimits> | undefined;
 }
 
-/** Lower than the priority of the process that answers. */
 const niceness = 10;
 
-/**
- * The catalogue of a running service. For each update, a process of its own writes it, and ends: its memory
- * is not kept. If an update fails, reads and writes of layers continue, and it is tried again.
+/** The catalogue of a running service. A process of its own writes each update, so that its memory is freed. A failed one is
+ * tried again; reads and writes of layers continue.
  */
 export class ServiceCatalogue {
 	/** The commit that the files show; null if unknown. */
@@ -63,7 +58,7 @@ export class ServiceCatalogue {
 		await this.#running;
 	}
 
-	async #run(): Promise<void> {
+	async #run() {
 		const { everyMs, checkMs } = this.#limits;
 		const { signal } = this.#closing;
 		for (let failures = 0; !signal.aborted; ) {
@@ -106,20 +101,15 @@ export class ServiceCatalogue {
 			signal: this.#closing.signal,
 			killSignal: "SIGKILL",
 		});
-		// Rejects if the process cannot be started.
 		const ended = once(child, "close");
 		if (child.pid !== undefined) lowerPriority(child.pid, niceness);
 		child.stdin?.on("error", () => undefined).end(JSON.stringify(order));
 		child.on("error", () => undefined);
-		let printed = "";
-		child.stdout?.setEncoding("utf8").on("data", (text) => {
-			printed += text;
-		});
-		const [code, name] = await ended;
+		const [[code, name], printed] = await Promise.all([ended, text(child.stdout ?? [])]);
 		return code === 0 ? "" : printed || `its process ended with ${name ?? code}`;
 	}
 }
 
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
+async function pause(ms: number, signal: AbortSignal) {
 	await sleep(ms, undefined, { signal, ref: false }).catch(() => undefined);
 }

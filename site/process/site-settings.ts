@@ -64,7 +64,7 @@ function file(variables: Variables, name: string, fits: (text: string) => boolea
 	return "";
 }
 
-/** The text alternative and the shape of an SVG with a `viewBox` and a `<title>`; null for any other text. */
+/** The text alternative and the shape; null without a `viewBox` and a `<title>`. */
 export function parseSignature(svg: string) {
 	let title = "";
 	let viewBox = "";
@@ -94,9 +94,8 @@ export function parseSignature(svg: string) {
 /** All that a catalogue's content depends on, except the layers; it can be sent to another process. */
 export type CatalogueOptions = ReturnType<typeof catalogueOptions>;
 
-/**
- * @param senderNames sender's id → public name
- * @param canSend a service writes the catalogue, compressed, accepts signed requests and renders pages on request
+/** @param senderNames sender's id → public name
+ * @param canSend a service writes the catalogue, accepts signed requests and renders pages on request
  */
 export function catalogueOptions(
 	configuration: FragmentSettings & SiteSettings & { publicUrl: string },

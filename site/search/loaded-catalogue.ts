@@ -67,7 +67,6 @@ class Catalogue {
 		});
 	}
 
-	/** It has all entries that were read. */
 	#prepare(): Worker {
 		const worker = this.#worker ?? new Worker(workerAddress, { type: "module" });
 		this.#worker = worker;

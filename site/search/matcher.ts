@@ -12,7 +12,6 @@ export interface Matches {
 	words: string[];
 }
 
-/** In UTF-16 units. */
 const maxTextLength = 500;
 
 const maxHighlighting = 200;
@@ -71,10 +70,7 @@ export class Matcher {
 		}
 	}
 
-	/**
-	 * First whole keys and titles, in singular or plural and by their name in the other language, or
-	 * addresses, then words, then parts of keys.
-	 */
+	/** First whole keys and titles, by any of their names, or addresses, then words, then parts of keys. */
 	match(query: string): Matches {
 		const text = query.slice(0, maxTextLength).trim();
 		const key = text.toLowerCase();
@@ -123,15 +119,13 @@ export class Matcher {
 		return this.#sorted(this.#index.search({ combineWith: "OR", queries }, { filter }));
 	}
 
-	/** Without the factor for the number of matched words, which a thing's names in two languages would raise. */
+	/** Without the factor for matched words, which names in two languages would raise. */
 	#sorted(results: readonly SearchResult[]): SearchResult[] {
 		const scored = results.map((result) => ({ ...result, score: result.score / result.queryTerms.length }));
 		return scored.sort((a, b) => b.score - a.score || this.#byKey(a.id, b.id));
 	}
 
-	/**
-	 * First the layers with this address as fragment, page or service, then other layers of the same service.
-	 */
+	/** Layers at this address of a fragment, page or service, then others of the same service. */
 	#byAddress(text: string): number[] {
 		const keys = keysIn(text);
 		const service = comparedAddress(text);
@@ -197,7 +191,6 @@ function comparedTitle(text: string): string {
 	return wordsOf(title).join(" ") || title;
 }
 
-/** Without stop words, in singular; may be empty. */
 function nameOf(text: string): string {
 	return queryWords(text).map(stem).join(" ");
 }

@@ -8,7 +8,7 @@ export function stateOf({ health }: Entry): string {
 	return health?.state ?? "ok";
 }
 
-export function titleOf({ title, smallkey }: Pick<Entry, "title" | "smallkey">, lang: Lang): string {
+export function titleOf({ title, smallkey }: Entry, lang: Lang): string {
 	return title[lang] || smallkey;
 }
 
@@ -18,10 +18,7 @@ export function senderOf({ sender = "" }: Pick<Entry, "sender">, lang: Lang): st
 
 const maxSlugLength = 80;
 
-/**
- * Of `a-z 0-9 -`, from the English name; null without a public name. Publishers whose names differ only in
- * other characters share a page.
- */
+/** Of `a-z 0-9 -`, from the English name; null without a public name. Similar names may share one. */
 export function slugOf(entry: Pick<Entry, "sender">): string | null {
 	const name = senderOf(entry, "en").trim();
 	if (name === "") return null;
@@ -32,23 +29,23 @@ export function slugOf(entry: Pick<Entry, "sender">): string | null {
 	return (plain || codes()).slice(0, maxSlugLength).replace(/-$/, "");
 }
 
-export function keywordsIn({ keywords }: Pick<Entry, "keywords">, lang: Lang): readonly string[] {
+export function keywordsIn({ keywords }: Entry, lang: Lang): readonly string[] {
 	return keywords?.[lang] ?? keywords?.en ?? keywords?.fr ?? [];
 }
 
-export function allKeywords({ keywords }: Pick<Entry, "keywords">): string[] {
+export function allKeywords({ keywords }: Entry): string[] {
 	return [...new Set(langs.flatMap((lang) => keywords?.[lang] ?? []))];
 }
 
-export function addressOf({ address }: Pick<Entry, "address">, lang: Lang): string {
+export function addressOf({ address }: Entry, lang: Lang): string {
 	return lang === "fr" ? (address.fr ?? address.en) : address.en;
 }
 
-export function layersIn({ layers }: Pick<Entry, "layers">, lang: Lang): readonly string[] {
+export function layersIn({ layers }: Entry, lang: Lang): readonly string[] {
 	return (lang === "fr" ? layers?.fr : null) ?? layers?.en ?? [];
 }
 
-export function hostsOf(entry: Pick<Entry, "address">): string[] {
+export function hostsOf(entry: Entry): string[] {
 	const hosts = langs.map((lang) => /^https?:\/\/([^/?#]+)/i.exec(addressOf(entry, lang))?.[1]);
 	return [...new Set(hosts.flatMap((host) => (host ? [host.toLowerCase()] : [])))];
 }

@@ -31,13 +31,9 @@ export function mayBegin(word: string): boolean {
 	return word.length > 1 && !layerWords.includes(word);
 }
 
-/** In UTF-16 units. */
 export const maxWordLength = 32;
 
-/**
- * The folded words of a text: letters and digits. With `isKey`, `CamelCase` and `a1` are split into two words
- * each.
- */
+/** The folded words of a text. With `isKey`, `CamelCase` and `a1` are two words each. */
 export function wordsOf(text: string, isKey = false): string[] {
 	const cut = isKey ? text.replace(/(\p{Ll})(?=\p{Lu})|(\p{L})(?=\p{N})|(\p{N})(?=\p{L})/gu, "$& ") : text;
 	const words = fold(cut).match(/[\p{L}\p{N}]+/gu) ?? [];
@@ -57,10 +53,7 @@ export function queryWords(text: string): string[] {
 	return (meaningful.length > 0 ? meaningful : words).slice(0, maxQueryWords);
 }
 
-/**
- * Removes the plural in both languages: `cities` and `city`, `canaux` and `canal`, `protégé` and `protégées` become the same.
- * @param word folded
- */
+/** Removes the plural: `canaux` and `canal`, `protégé` and `protégées` become the same. @param word folded */
 export function stem(word: string): string {
 	if (word.length < 4) return word;
 	const bare = word

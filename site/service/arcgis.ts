@@ -47,7 +47,6 @@ function errorIn(document: Document) {
 	return { state, what, words, status: code, isSite };
 }
 
-/** The message, else the first of the details that is not empty. */
 function wordsOf({ message, details, messages }: Document): string {
 	const texts = [message, details, messages].flat();
 	return texts.map((text) => textOf(text).trim()).find((text) => text !== "") ?? "";

@@ -2,7 +2,6 @@ import { extend } from "ol/extent.js";
 import { areaOf, type Bounds, boundsOf, projectionOf } from "./projections.ts";
 import type { XmlElement } from "./xml.ts";
 
-/** The sides are in the order of the document. */
 export interface ReferencedBox {
 	reference: string;
 	sides: Sides;

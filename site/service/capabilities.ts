@@ -19,7 +19,6 @@ export interface Dimension {
 	parameter: string;
 	name: string;
 	hasDefault: boolean;
-	/** The last of its values; empty without a list. */
 	last: string;
 }
 
@@ -29,7 +28,6 @@ const noText: Texts = { any: "" };
 const none: readonly never[] = [];
 
 export class CapabilitiesLayer {
-	/** Empty if it cannot be requested. */
 	name = "";
 	title = noText;
 	/** As sent: it may contain markup. */
@@ -38,7 +36,6 @@ export class CapabilitiesLayer {
 	readonly queryable: boolean;
 	/** Media types. The legends of its parents' styles apply to it, too. */
 	ownLegendFormats: readonly string[] = none;
-	/** The layer's own; null if missing or invalid. */
 	box: Bounds | null = null;
 	/** The first few of its own boxes. */
 	referenced: readonly ReferencedBox[] = none;
@@ -52,7 +49,7 @@ export class CapabilitiesLayer {
 	style = "";
 	readonly fixed: FixedSize;
 
-	/** @param parent its members apply to the layer, but are not copied: a document can have tens of thousands of styles */
+	/** @param parent its members are not copied: a document can have tens of thousands of styles */
 	constructor(
 		attributes: Readonly<Record<string, string>>,
 		readonly parent: CapabilitiesLayer | null,
@@ -104,7 +101,6 @@ export class Capabilities {
 	/** Names of a large document's other layers, at most 20,000. */
 	readonly others = new Set<string>();
 	count = 0;
-	/** Media types and address of GetMap. */
 	pictureFormats: readonly string[] = [];
 	pictureAddress = "";
 	featureInfoFormats: readonly string[] = [];
@@ -129,7 +125,7 @@ export function ownBox(
 }
 
 /** Else the union of the layers in it, else that of the nearest parent with one (06-042, section 7.2.4.6.6). */
-export function boxOf(layer: CapabilitiesLayer, { isOlder }: Pick<Capabilities, "isOlder">): Bounds | null {
+export function boxOf(layer: CapabilitiesLayer, { isOlder }: Capabilities): Bounds | null {
 	let bounds = ownBox(layer, isOlder) ?? layer.inner;
 	for (const parent of lineOf(layer)) bounds ??= ownBox(parent, isOlder);
 	return bounds;
@@ -137,11 +133,8 @@ export function boxOf(layer: CapabilitiesLayer, { isOlder }: Pick<Capabilities, 
 
 const unreadable = "\ufffd";
 
-/**
- * Finds a layer by its name; else without the workspace in front of the name, where GeoServer lists `roads`
- * for `pub:roads`; else by a name that is the same but for unreadable characters.
- */
-export function findLayer({ layers }: Pick<Capabilities, "layers">, name: string) {
+/** By its name; else without GeoServer's workspace (`pub:roads`); else where unreadable characters replace some. */
+export function findLayer({ layers }: Capabilities, name: string) {
 	const listed =
 		listedNames(name).find((candidate) => layers.has(candidate)) ??
 		[...layers.keys()].find((candidate) => isBroken(candidate, name)) ??
@@ -150,7 +143,6 @@ export function findLayer({ layers }: Pick<Capabilities, "layers">, name: string
 	return layer ? { layer, listed } : null;
 }
 
-/** Registered names may have GeoServer's workspace in front. */
 export function listedNames(name: string): string[] {
 	const colon = name.indexOf(":");
 	return colon > 0 && colon < name.length - 1 ? [name, name.slice(colon + 1)] : [name];

@@ -3,13 +3,10 @@ import { shortened } from "../../registry/untrusted-text.ts";
 
 export { isObject };
 
-/** Nesting of an answer; ArcGIS needs about ten. It limits the stack of recursive readers. */
+/** ArcGIS needs about ten. It limits the stack of recursive readers. */
 const maxDepth = 100;
 
-/**
- * Objects and lists of an answer; the legend of a large map service has some ten thousand. It limits memory:
- * an empty list has two bytes as text, and fifty times as many in memory.
- */
+/** The legend of a large map service has some ten thousand. An empty list takes fifty times its text in memory. */
 const maxContainers = 200_000;
 
 const maxTextLength = 512;
@@ -17,10 +14,9 @@ const maxTextLength = 512;
 const stringOrNaN = /"(?:[^"\\]|\\.)*"|-?\b(?:NaN|Infinity)\b/g;
 
 /**
- * UTF-8, with or without a byte order mark. A bare `NaN` or `Infinity`, which ArcGIS writes and its own
- * clients read, is null.
+ * A bare `NaN` or `Infinity`, which ArcGIS writes, is null.
  * @param limit most objects and lists
- * @returns null if it is not JSON, is nested deeper than 100, or has more objects and lists
+ * @returns null if it is not JSON, or goes over a limit
  */
 export function parseAnswer(bytes: Uint8Array, limit = maxContainers): unknown {
 	const text = new TextDecoder().decode(bytes);

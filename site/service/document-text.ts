@@ -2,10 +2,7 @@ export type Parts = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 
 type Decode = (part: Uint8Array, isEnd: boolean) => string;
 
-/**
- * Byte order marks, each byte as a character, and their encodings: also without a mark, by the bytes of `<`. Some servers put
- * the mark of UTF-16 before a document of single bytes.
- */
+/** Byte order marks, or the bytes of `<`, and their encodings. Some servers put the mark of UTF-16 before single bytes. */
 const marks = [
 	[/^\xef\xbb\xbf/, "utf-8"],
 	[/^(?:\xff\xfe[^\0]|<)\0/, "utf-16le"],
@@ -15,9 +12,7 @@ const marks = [
 /** The declaration of a document must be in these bytes. */
 const maxPrologBytes = 1024;
 
-/**
- * Decodes an XML document part by part: by its byte order mark, else by the content type's encoding, else by
- * the declaration's, else as UTF-8 (RFC 7303, section 3). An unknown encoding is ignored.
+/** By the byte order mark, else the content type's encoding, else the declaration's, else UTF-8 (RFC 7303, section 3).
  * @param start the first bytes of the document: `maxPrologBytes`, or all
  */
 function createDecode(start: Uint8Array, contentType: string): Decode {

@@ -35,15 +35,15 @@ function withText(texts: Texts, element: XmlElement, maxLength?: number): Texts 
 	return { ...texts, any, ...(lang !== "" && texts[lang] === undefined && { [lang]: text }) };
 }
 
-/** Unless the list has the text already, or is full. */
 function withEntry(list: readonly string[], text: string, maxLength = maxListed): readonly string[] {
 	const value = text.trim().slice(0, maxTextLength);
 	return value === "" || list.length >= maxLength || list.includes(value) ? list : [...list, copied(value)];
 }
 
 export function withFormats(formats: readonly string[], { children }: XmlElement): readonly string[] {
-	const texts = children.filter(({ name }) => name === "Format").map(({ text }) => text);
-	return texts.reduce((all, text) => withEntry(all, text), formats);
+	let all = formats;
+	for (const { name, text } of children) if (name === "Format") all = withEntry(all, text);
+	return all;
 }
 
 export function readMember(layer: CapabilitiesLayer, element: XmlElement, service: OgcService): void {
@@ -70,7 +70,7 @@ export function readMember(layer: CapabilitiesLayer, element: XmlElement, servic
 	}
 }
 
-function addKeyword(layer: CapabilitiesLayer, element: XmlElement): void {
+function addKeyword(layer: CapabilitiesLayer, element: XmlElement) {
 	const { keywords } = layer;
 	const [lang, text] = [langOf(element), textOf(element)];
 	const isListed = keywords.some((keyword) => keyword[0] === lang && keyword[1] === text);
@@ -80,7 +80,6 @@ function addKeyword(layer: CapabilitiesLayer, element: XmlElement): void {
 /** In metres. A pixel has 0.28 mm; a `ScaleHint` is its diagonal on the ground (01-068r3, section 7.1.4.5.8). */
 const pixelDiagonal = 0.00028 * Math.SQRT2;
 
-/** A hint does not replace a bound. */
 function readScale(layer: CapabilitiesLayer, { name, text, attributes }: XmlElement): void {
 	const bound = (value: number) => (value > 0 && value < 1e9 ? value : 0);
 	const unbounded: Scales = { smallest: 0, largest: 0, isHint: false };

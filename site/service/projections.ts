@@ -9,7 +9,6 @@ const nad83 = "+ellps=GRS80 +towgs84=0,0,0 +no_defs";
 const webMercator =
 	"merc +a=6378137 +b=6378137 +lat_ts=0 +lon_0=0 +x_0=0 +y_0=0 +k=1 +units=m +nadgrids=@null +no_defs";
 
-/** With two standard parallels. */
 function conic(name: "lcc" | "aea", [lat1, lat2, lat0, lon0]: number[], x = 0, y = 0): string {
 	return `${name} +lat_1=${lat1} +lat_2=${lat2} +lat_0=${lat0} +lon_0=${lon0} +x_0=${x} +y_0=${y} +units=m ${nad83}`;
 }
@@ -100,9 +99,8 @@ export function boundsOf(area: Area): Bounds | null {
 	return degrees && degreesOf(degrees.xmin, degrees.ymin, degrees.xmax, degrees.ymax);
 }
 
-/**
- * Rounded outwards to about ten metres, so that a service's small changes do not change the file. Across the
- * antimeridian: around the whole earth. Null where it is not a rectangle on the earth.
+/** Rounded outwards to about ten metres, so that small changes of a service do not change the file. Around the earth if it
+ * crosses the antimeridian; null if it is no rectangle on the earth.
  */
 export function degreesOf(west: number, south: number, east: number, north: number): Bounds | null {
 	if (!(west <= east && south <= north && south <= 90 && north >= -90)) return null;

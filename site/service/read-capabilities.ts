@@ -31,22 +31,15 @@ export class NotCapabilities extends Error {
 const roots = { WMS: ["WMS_Capabilities", "WMT_MS_Capabilities"], WMTS: ["Capabilities"] };
 const exceptions = ["ServiceExceptionReport", "ExceptionReport", "WMTException"];
 
-/** Outside of layers: elements with media types, and all that are read. */
-const formatLists = new Map([
-	["GetMap", "pictureFormats"],
-	["GetFeatureInfo", "featureInfoFormats"],
-	["GetLegendGraphic", "legendFormats"],
-] as const);
-const collected = new Set([...formatLists.keys(), "ServiceException", "Exception"]);
+/** Elements outside of layers that are read. */
+const collected = new Set(["GetMap", "GetFeatureInfo", "GetLegendGraphic", "ServiceException", "Exception"]);
 
 /** Elements are compared by local name, in any namespace. */
 class Builder {
 	readonly capabilities = new Capabilities();
-	/** Empty until it has begun. */
 	root = "";
 	exception: string | null = null;
 	#tree: TreeBuilder | null = null;
-	/** The innermost open one. */
 	#layer: CapabilitiesLayer | null = null;
 	#depth = 0;
 	#kept = 0;
@@ -86,7 +79,7 @@ class Builder {
 		this.#depth -= 1;
 	}
 
-	#begin(name: string, version: string): void {
+	#begin(name: string, version: string) {
 		const isException = exceptions.includes(name);
 		if (!isException && !roots[this.service].includes(name)) return;
 		this.root = name;
@@ -97,7 +90,7 @@ class Builder {
 		this.capabilities.isOlder = this.service === "WMS" && !isNewer;
 	}
 
-	#closeLayer(layer: CapabilitiesLayer): void {
+	#closeLayer(layer: CapabilitiesLayer) {
 		const { parent } = layer;
 		this.#layer = parent;
 		if (parent) {
@@ -113,7 +106,7 @@ class Builder {
 		return ownBox({ box, referenced }, this.capabilities.isOlder) ?? inner;
 	}
 
-	#keep(layer: CapabilitiesLayer): void {
+	#keep(layer: CapabilitiesLayer) {
 		const { layers, others } = this.capabilities;
 		const { name, title, abstract, keywords } = layer;
 		if (layers.has(name) || others.has(name)) return;
@@ -126,14 +119,18 @@ class Builder {
 		} else if (others.size < maxNames) others.add(name);
 	}
 
-	#readElement(element: XmlElement): void {
+	#readElement(element: XmlElement) {
 		const { capabilities } = this;
 		const { name, text, attributes } = element;
-		const formats = (formatLists as ReadonlyMap<string, "pictureFormats">).get(name);
-		if (formats) capabilities[formats] = withFormats(capabilities[formats], element);
-		if (name === "GetMap") capabilities.pictureAddress ||= addressIn(element);
+		if (name === "GetMap") {
+			capabilities.pictureFormats = withFormats(capabilities.pictureFormats, element);
+			capabilities.pictureAddress ||= addressIn(element);
+		}
+		if (name === "GetFeatureInfo")
+			capabilities.featureInfoFormats = withFormats(capabilities.featureInfoFormats, element);
+		if (name === "GetLegendGraphic")
+			capabilities.legendFormats = withFormats(capabilities.legendFormats, element);
 		if (this.exception !== "" || !/Exception$/.test(name)) return;
-		// Without a text, the code and the place of the exception.
 		const { code, exceptionCode = code, locator } = attributes;
 		this.exception = text.trim().slice(0, 2000) || [exceptionCode, locator].filter(Boolean).join(" ");
 	}
@@ -145,12 +142,9 @@ function addressIn({ name, attributes, children }: XmlElement): string {
 	return children.map(addressIn).find(Boolean) ?? "";
 }
 
-/**
- * WMS 1.1.1 or 1.3.0 (OGC 01-068r3, 06-042) or WMTS 1.0.0 (07-057r7), part by part, without holding the
- * document.
- * @param names layers that are needed; a document that is not large is kept whole
- * @throws {NotCapabilities} for a service exception, for a document that is cut off, and for any other
- * document
+/** WMS 1.1.1 or 1.3.0 (OGC 01-068r3, 06-042) or WMTS 1.0.0 (07-057r7), without holding the document.
+ * @param names layers that are kept however large the document is
+ * @throws {NotCapabilities} for an exception, for a document that is cut off, and for any other document
  */
 export async function readCapabilities(
 	service: OgcService,

@@ -8,10 +8,7 @@ import {
 	type OgcService,
 } from "./capabilities.ts";
 
-/**
- * Replaces parameters of an address, whatever the case of their names (06-042, section 6.8.1). A space is
- * `%20`, since ArcGIS Server does not read `+` as one. An invalid address is returned as it is.
- */
+/** In any case (06-042, section 6.8.1). ArcGIS Server does not read `+` as a space. An invalid address stays. */
 export function withParameters(
 	address: string,
 	query: Readonly<Record<string, string>>,
@@ -30,10 +27,8 @@ export function withParameters(
 
 const versions: Readonly<Record<OgcService, string>> = { WMS: "1.3.0", WMTS: "1.0.0" };
 
-/**
- * A WMTS may be registered with the address of the document itself (07-057r7, section 10), which stays as it
- * is.
- * @param layer the only layer of the request, for services that can describe one alone; absent: all layers
+/** A WMTS may be registered with the address of the document itself (07-057r7, section 10).
+ * @param layer for services that can describe one layer alone; absent: all layers
  */
 export function capabilitiesAddress(
 	service: OgcService,
@@ -56,7 +51,6 @@ export type PictureFacts = ReturnType<typeof pictureFactsOf>;
 
 export type PictureRequest = ReturnType<typeof pictureRequest>;
 
-/** @param layer null if the document does not list it */
 export function pictureFactsOf(capabilities: Capabilities, layer: CapabilitiesLayer | null) {
 	const { version, isOlder, pictureAddress, pictureFormats, root } = capabilities;
 	const line = layer ? [...lineOf(layer)] : root ? [root] : [];
@@ -99,10 +93,7 @@ export function referencesFor({ references, boxes }: PictureFacts, mapWkid: numb
 /** The pixel of a scale denominator (06-042, section 7.2.4.6.9). */
 export const pixelMetres = 0.000_28;
 
-/**
- * The health check, the page's map and thereby the proofs send it.
- * @param facts null without a document: then version 1.3.0, for a PNG at the registered address
- */
+/** The health check, the map and the proofs send it. @param facts null: version 1.3.0, and PNG */
 export function pictureRequest(
 	facts: PictureFacts | null,
 	{ address, names, reference }: { address: string; names: readonly (string | number)[]; reference: string },

@@ -58,23 +58,17 @@ const maxPiece = 256_000;
 
 export class UnreadableXml extends Error {}
 
-/** A comment, an instruction, a section of text, a tag, whose quoted signs do not end it, or text. */
+/** A comment, an instruction, a section of text, a tag (quoted signs do not end it), or text. */
 const piece =
 	/<!--[\s\S]*?-->|<\?[\s\S]*?\?>|<!\[CDATA\[([\s\S]*?)\]\]>|<(?![!?])((?:"[^"]*"|'[^']*'|[^>"'])*)>|([^<]+)/y;
 
-/**
- * The start of a comment, an instruction or a section of text, what need not be kept of it until its end arrives, and its
- * last two characters.
- */
+/** The start of a comment, an instruction or a section of text; its inside, which is not kept; its last two characters. */
 const unfinished = /^(<!--|<\?|<!\[CDATA\[)([\s\S]*)([\s\S]{2})$/;
 
-/** The start of a document type. */
 const typeStart = /^<!(?!--|\[CDATA\[)[\s\S]{7}/;
 
-/**
- * Reads an XML document part by part, also one that is not well formed: a tag that is not open is not closed,
- * and a tag that stays open ends with the one around it. It expands the five entities of XML itself, and no
- * others.
+/** Reads an XML document part by part, also one that is not well formed: a tag that stays open ends with the one around it.
+ * It expands the five entities of XML itself only.
  */
 export function createXmlReader(handler: XmlHandler) {
 	let held = "";

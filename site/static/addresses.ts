@@ -32,7 +32,6 @@ export function layerFile(lang: Lang, smallkey: string, page: LayerPage): string
 	return `${lang}/${page}/${smallkey}.html`;
 }
 
-/** @param page counted from 1 */
 export function listFile(lang: Lang, page: number): string {
 	return `${listFolders[lang]}/${page === 1 ? "index" : page}.html`;
 }

@@ -5,10 +5,7 @@ import { feedPath } from "./addresses.ts";
 import { Html, html, type Part, scriptData } from "./html.ts";
 import type { Assets, PageData, PageSettings, SiteSettings } from "./page-settings.ts";
 
-/**
- * Scripts and styles of the site only, none inline; images and requests from any map service.
- * @param isSecure https only; otherwise services over http are allowed, too
- */
+/** Scripts and styles of the site only, none inline; images and requests from any map service. */
 export function contentPolicy(isSecure: boolean): string {
 	const services = isSecure ? "https:" : "https: http:";
 	return [
@@ -31,7 +28,6 @@ interface Frame {
 	head?: Part;
 	/** The page in the other language; null if there is none. */
 	other: string | null;
-	/** Of the element `main`. */
 	className?: string;
 	content: Part;
 }

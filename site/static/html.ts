@@ -10,7 +10,6 @@ export function escapeHtml(text: string): string {
 	return text.replace(/[&<>"']/g, (sign) => escapes[sign] ?? "");
 }
 
-/** Text that is HTML already and is not escaped again. */
 export class Html {
 	constructor(readonly text: string) {}
 }

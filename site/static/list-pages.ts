@@ -37,7 +37,7 @@ function allPublishers(lang: Lang): Html {
 	return html`<a href="${root}${lang}/publisher/">${textsIn[lang].t("publishers")}</a>`;
 }
 
-/** @param isOnePublisher whether all are of one publisher, whose name is left out, and below a heading */
+/** @param isOnePublisher below a heading, without the publisher's name */
 function changeList(
 	lang: Lang,
 	changes: readonly RecentChange[],

@@ -10,7 +10,6 @@ export type Assets = Awaited<ReturnType<typeof makeAssets>>["assets"];
 /** To be raised when pages need other settings, or scripts another page: those of an earlier version are not used. */
 export const pagesVersion = 3;
 
-/** The content of `pages.json`. */
 export interface PageSettings {
 	version: typeof pagesVersion;
 	assets: Assets;
@@ -21,7 +20,6 @@ export interface PageSettings {
 /** What the script of a page reads from it, so that no request is needed. */
 export interface PageData extends Pick<Assets, "land" | "worker"> {
 	site: SiteSettings;
-	/** Relative address from the page to the site's root. */
 	root: string;
 	/** Null on every page but a layer's. */
 	entry: Entry | null;

@@ -9,7 +9,6 @@ import { frameHtml } from "./frame.ts";
 import { type Html, html } from "./html.ts";
 import type { PageSettings } from "./page-settings.ts";
 
-/** Equal titles by smallkey. */
 export function byTitle(entries: readonly Entry[], lang: Lang): Entry[] {
 	const orderOf = (entry: Entry) => `${sortKey(titleOf(entry, lang))}\0${entry.smallkey}`;
 	const list = entries.map((entry) => [orderOf(entry), entry] as const);
@@ -19,10 +18,7 @@ export function byTitle(entries: readonly Entry[], lang: Lang): Entry[] {
 /** Except the last page of the plain list; the average is some 160. */
 const layersPerPage = { least: 100, most: 400 };
 
-/**
- * At least one page. Certain smallkeys end a page, so that a layer that is added or removed changes a page or
- * two, not all pages after it.
- */
+/** At least one page. Certain smallkeys end a page, so that an added or removed layer changes a page or two only. */
 export function pagesOf(list: readonly Entry[]): Entry[][] {
 	const pages: Entry[][] = [];
 	let page: Entry[] = [];
@@ -35,7 +31,7 @@ export function pagesOf(list: readonly Entry[]): Entry[][] {
 	return pages.length > 0 ? pages : [page];
 }
 
-/** For readers without a script. Pure. @param pages from `pagesOf` @param page counted from 1 */
+/** Null if there is no such page. @param pages from `pagesOf` @param page counted from 1 */
 export function listHtml(
 	lang: Lang,
 	pages: readonly (readonly Entry[])[],
@@ -82,7 +78,6 @@ function rowHtml(entry: Entry, lang: Lang, root: string, { site }: PageSettings)
 export type Listed = ReturnType<typeof listedEntries>;
 
 export interface ListData extends Listed {
-	/** Newest first. */
 	changes: readonly RecentChange[];
 	settings: PageSettings;
 }
@@ -97,7 +92,6 @@ export function listedEntries(entries: readonly Entry[]) {
 		entries,
 		entryOf: (smallkey: string) => bySmallkey.get(smallkey),
 		publishers,
-		/** Of the plain list. */
 		pagesIn: (lang: Lang) => {
 			pages[lang] ??= pagesOf(byTitle(entries, lang));
 			return pages[lang];

@@ -31,8 +31,6 @@ export const pageTexts = textsByLang({
 		"Des mots dans l’une ou l’autre langue, une clé, un diffuseur ou l’adresse d’un service",
 	],
 	filters: ["Filters", "Filtres"],
-	"filters-on-one": ["Filters (1 on)", "Filtres (1 actif)"],
-	"filters-on": ["Filters ({0} on)", "Filtres ({0} actifs)"],
 	any: ["Any", "Tous"],
 	"state-sick": ["Any problem", "Tout problème"],
 	publisher: ["Publisher", "Diffuseur"],

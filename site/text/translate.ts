@@ -8,7 +8,6 @@ export function translator<Code extends string>(lang: Lang, texts: Readonly<Reco
 	const locale = `${lang}-CA`;
 	const shown = (value: Value) =>
 		typeof value === "number" ? value.toLocaleString(locale, { maximumFractionDigits: 4 }) : value;
-	/** Numbers get separators between the thousands. */
 	const t = (code: Code, ...values: readonly Value[]) => fillText(texts, { code, values }, shown);
 	/** `{0}` is the number. In French, zero is singular. */
 	const plural = (number: number, code: Countable<Code>, ...values: readonly Value[]) =>

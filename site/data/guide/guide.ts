@@ -52,10 +52,7 @@ function htmlPath(path: string): string {
 	return path.replace("README.md", "index.md").replace(/\.md$/, ".html");
 }
 
-/**
- * HTML in Markdown is shown as text. Links lead to the pages of the guide; any other link in the repository
- * becomes plain text.
- */
+/** HTML in Markdown is shown as text. A link in the repository, but not in the guide, becomes plain text. */
 function renderMarkdown(markdown: string, path: string, paths: ReadonlySet<string>, lang: Lang): string {
 	const slugOf = slugs();
 	const { t } = textsIn[lang];
@@ -82,7 +79,6 @@ function renderMarkdown(markdown: string, path: string, paths: ReadonlySet<strin
 	return marked.parse(markdown, { async: false });
 }
 
-/** Null if the site does not have the target. */
 function linkTarget(href: string, path: string, paths: ReadonlySet<string>): string | null {
 	if (/^https?:\/\//.test(href) || href.startsWith("#")) return href;
 	const [file = "", anchor] = href.replace(`../${securityFile}`, securityPage).split("#");

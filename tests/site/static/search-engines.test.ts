@@ -1,5 +1,5 @@
 import * as assert from "uvu/assert";
-import { searchEngineFiles } from "../../../site/static/sitemap.ts";
+import { searchEngineFiles } from "../../../site/static/site-pages.ts";
 import { test } from "../../helpers/suite.ts";
 import { buildCatalogue } from "../data/entries.ts";
 import { pageSettings, plainSettings } from "../data/pages.ts";

@@ -1,0 +1,108 @@
+import { type Lang, langs, otherLang } from "../../registry/smallkey.ts";
+import { chunkCount, type Entry, layerAddress, manifestPath } from "../data/entries.ts";
+import { inBoth, siteName, textsIn } from "../text/static.ts";
+import { feedPath, listFolders } from "./addresses.ts";
+import { documentHtml, frameHtml, headOf, scriptHead, signatureHtml } from "./frame.ts";
+import { type Html, html } from "./html.ts";
+import type { PageSettings } from "./page-settings.ts";
+
+function alternates(root: string): Html {
+	return html`<link rel="alternate" hreflang="en" href="${root}en/">
+<link rel="alternate" hreflang="fr" href="${root}fr/">
+<link rel="alternate" hreflang="x-default" href="${root || "./"}">
+<link rel="alternate" type="application/atom+xml" href="${root}${feedPath}">`;
+}
+
+/** `en/index.html`: the script shows every view in it. Preloading lets the first rows appear sooner. */
+export function catalogueHtml(lang: Lang, pages: PageSettings): string {
+	const { site, publicUrl } = pages;
+	const { t } = textsIn[lang];
+	const name = siteName(site, lang);
+	return frameHtml(pages, {
+		lang,
+		root: "../",
+		title: null,
+		head: html`<meta name="description" content="${t("tagline")}">
+<link rel="canonical" href="${publicUrl ? `${publicUrl}${lang}/` : "./"}">
+${alternates("../")}
+<link rel="preload" as="fetch" crossorigin href="../${manifestPath}">
+${scriptHead(lang, "../", pages)}`,
+		other: `../${otherLang[lang]}/`,
+		content: html`<noscript><h1>${name}</h1><p>${t("needs-script")} <a href="../${listFolders[lang]}/">${t("plain-list")}</a></p></noscript>`,
+	});
+}
+
+/** `index.html`: its script chooses the browser's language; without a script the page is two links. */
+export function rootHtml(pages: PageSettings): string {
+	const { assets, site } = pages;
+	const [en, fr] = [siteName(site, "en"), siteName(site, "fr")];
+	const title = en === fr ? en : `${en} · ${fr}`;
+	const head = html`${headOf("", pages, title, alternates(""))}
+<script type="module" src="${assets.choose}"></script>`;
+	const link = (lang: Lang, name: string) =>
+		html`<li><a href="${lang}/" hreflang="${lang}" lang="${lang}">${name}</a></li>`;
+	const body = html`<main>
+${signatureHtml(assets, "")}<h1>${en}${en !== fr && html` <span lang="fr">· ${fr}</span>`}</h1>
+<ul class="start">${link("en", "English")}${link("fr", "Français")}</ul>
+</main>`;
+	return documentHtml("en", head, body);
+}
+
+export type ErrorKind = "no-page" | "building";
+
+export const reloadSeconds = 3;
+
+/** In the page itself: on an error, other files may be missing, too. Colours are the browser's, light or dark. */
+const errorStyles = `
+html { background: Canvas; color: CanvasText }
+body { font: 1rem/1.5 system-ui, sans-serif; max-width: 40rem; margin: 10vh auto; padding: 0 1.5rem }
+h1 { font-size: 1.4rem; margin-top: 2rem }
+`;
+
+export function errorHtml(kind: ErrorKind, home: string): string {
+	const head = html`<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+${kind === "building" && html`<meta http-equiv="refresh" content="${reloadSeconds}">`}
+<title>${inBoth(kind)}</title>
+<style>${errorStyles}</style>`;
+	const sections = langs.map((lang) => {
+		const { t } = textsIn[lang];
+		return html`<section lang="${lang}">
+<h1>${t(kind)}</h1>
+${kind === "no-page" && html`<p><a href="${home}${lang}/">${t("back-to-layers")}</a></p>\n`}</section>
+`;
+	});
+	return documentHtml("en", head, html`<main>\n${sections}</main>`);
+}
+
+export function sitemapFile(chunk: number): string {
+	return `sitemap/${String(chunk).padStart(2, "0")}.xml`;
+}
+
+export function sitemapXml(entries: readonly Entry[], publicUrl: string): string {
+	const urls = entries.flatMap(({ smallkey, changed }) => {
+		const at = (lang: Lang) => publicUrl + layerAddress(lang, smallkey);
+		const link = (lang: Lang) => html`<xhtml:link rel="alternate" hreflang="${lang}" href="${at(lang)}"/>`;
+		const date = changed && html`<lastmod>${changed.date}</lastmod>`;
+		return langs.map((lang) => html`<url><loc>${at(lang)}</loc>${date}${langs.map(link)}</url>\n`);
+	});
+	return html`<?xml version="1.0" encoding="utf-8"?>
+<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:xhtml="http://www.w3.org/1999/xhtml">
+${urls}</urlset>
+`.text;
+}
+
+export function searchEngineFiles({ publicUrl, site }: Pick<PageSettings, "publicUrl" | "site">) {
+	const hasSitemap = publicUrl !== "" && site.hasLayerPages;
+	const sitemap = hasSitemap ? `Sitemap: ${publicUrl}sitemap.xml\n` : "";
+	const files = new Map([["robots.txt", `User-agent: *\nDisallow:\n${sitemap}`]]);
+	if (!hasSitemap) return files;
+	const parts = Array.from({ length: chunkCount }, (_, chunk) => {
+		return html`<sitemap><loc>${publicUrl + sitemapFile(chunk)}</loc></sitemap>\n`;
+	});
+	const index = html`<?xml version="1.0" encoding="utf-8"?>
+<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
+${parts}</sitemapindex>
+`;
+	return files.set("sitemap.xml", index.text);
+}
