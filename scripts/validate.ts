@@ -1,8 +1,7 @@
 import { readdirSync } from "node:fs";
 import { lstat, readFile } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
-import { type Command, Option, type OptionValues } from "@commander-js/extra-typings";
-import { collectFolder, type Source } from "../publish/collect.ts";
+import { collectFolder } from "../publish/collect.ts";
 import {
 	type FileProblem,
 	judgeChange,
@@ -15,28 +14,6 @@ import { warningsOf } from "../registry/registration.ts";
 import { descriptionPath, layerPath, ownersPath } from "../registry/smallkey.ts";
 import { counted, plain } from "../registry/untrusted-text.ts";
 import { createRun, exitCodes } from "./terminal/command-line.ts";
-
-export function withSource<Args extends unknown[], Options extends OptionValues>(
-	line: Command<Args, Options>,
-) {
-	return line
-		.addOption(new Option("--layers <dir>", "a folder of layers (layers of this checkout)").conflicts("repo"))
-		.option("--repo <dir>", "a git repository instead, such as DATA_DIR/repository.git of a running service")
-		.option("--ref <ref>", "its commit (the branch main)");
-}
-
-export function nameSource({
-	layers,
-	repo,
-	ref,
-}: Partial<Record<"layers" | "repo" | "ref", string | undefined>>): { source: Source; name: string } {
-	if (repo !== undefined) {
-		const name = `${ref ?? "the branch main"} of the repository ${repo}`;
-		return { source: { repository: repo, ref: ref ?? "refs/heads/main" }, name };
-	}
-	if (ref !== undefined) throw new Error("--ref: is for --repo");
-	return { source: { folder: layers ?? "layers" }, name: layers ?? "layers/ of this checkout" };
-}
 
 type NamedFile = LayerFile & { name: string };
 
@@ -99,11 +76,11 @@ export const validate = createRun(async ({ read, io }) => {
 			"registrations, wherever they are; all layers of this checkout where none is named",
 		),
 	);
-	io.warn(`Checking ${names.length > 0 ? counted(names.length, "named file") : "layers/ of this checkout"}`);
-	const namedFiles = await Promise.all(names.map(readFileNamed));
-	const files = names.length > 0 ? namedFiles : collectFolder("layers");
-	const findings =
-		names.length > 0 ? checkFiles(namedFiles.sort((a, b) => (a.path < b.path ? -1 : 1))) : checkAll(files);
+	const isAll = names.length === 0;
+	io.warn(`Checking ${isAll ? "layers/ of this checkout" : counted(names.length, "named file")}`);
+	const named = await Promise.all(names.map(readFileNamed));
+	const files = isAll ? collectFolder("layers") : named.sort((a, b) => (a.path < b.path ? -1 : 1));
+	const findings = isAll ? checkAll(files) : checkFiles(named);
 	for (const { isWarning, ...problem } of findings)
 		io.warn(plain(`${isWarning ? "warning: " : ""}${problemLine(problem)}`));
 	const warnings = findings.filter(({ isWarning }) => isWarning).length;

@@ -20,9 +20,12 @@ export type Run = (argv: readonly string[], environment: Environment, io: Io, ap
 /** In the order of `--help`. */
 export const purposes = ["publish", "review", "host", "operate", "move"] as const;
 
-export type Purpose = (typeof purposes)[number];
-
-export type Command = readonly [name: string, purpose: Purpose, summary: string, load: () => Promise<Run>];
+export type Command = readonly [
+	name: string,
+	purpose: (typeof purposes)[number],
+	summary: string,
+	load: () => Promise<Run>,
+];
 
 export interface ExtensionFile {
 	path: string;

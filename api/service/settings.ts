@@ -6,8 +6,6 @@ import { parseTrustedProxies, type TrustedProxies } from "../node/address.ts";
 
 export type Configuration = ReturnType<typeof readCore>;
 
-export type NetworkSettings = Configuration["network"];
-
 type ReadSettings = (variables: Variables) => object;
 
 type SettingsOf<Readers extends readonly ReadSettings[]> = {

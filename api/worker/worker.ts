@@ -116,8 +116,10 @@ export class FragmentWorker {
 	readonly #log: LogFields;
 	readonly #errors: Context["log"];
 	readonly #routesOf: RoutesOf;
-	readonly #settingsOf = once(readSettings);
-	readonly #contextOf = once((bindings) => makeContext(bindings, this.#settingsOf(bindings), this.#errors));
+	readonly #settingsOf = memoize(readSettings);
+	readonly #contextOf = memoize((bindings) =>
+		makeContext(bindings, this.#settingsOf(bindings), this.#errors),
+	);
 
 	constructor(log: LogFields, routesOf: RoutesOf = () => []) {
 		this.#log = log;
@@ -195,7 +197,7 @@ export class FragmentWorker {
 /** `extensions/hosting/deployment.ts` defines it in a bundle. */
 declare const BUNDLED_COMMIT: string | null | undefined;
 
-function once<T>(make: (bindings: Bindings) => T): (bindings: Bindings) => T {
+function memoize<T>(make: (bindings: Bindings) => T): (bindings: Bindings) => T {
 	const values = new WeakMap<Bindings, T>();
 	return (bindings) => {
 		const value = values.get(bindings) ?? make(bindings);

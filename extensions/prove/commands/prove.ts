@@ -9,8 +9,8 @@ import type { CheckedLayer } from "../../../registry/judge.ts";
 import { canonicalText } from "../../../registry/registration.ts";
 import { descriptionPath, folderOf, layerPath } from "../../../registry/smallkey.ts";
 import { counted, plain } from "../../../registry/untrusted-text.ts";
+import { addSourceOptions, sourceOf } from "../../../scripts/build.ts";
 import { createRun } from "../../../scripts/terminal/command-line.ts";
-import { nameSource, withSource } from "../../../scripts/validate.ts";
 import { buildFolder } from "../../../site/build/output.ts";
 import { readSite } from "../../../site/process/site-settings.ts";
 import { withTemporaryFolder } from "../../../store/files/files.ts";
@@ -46,7 +46,7 @@ function isIn({ number, of }: ReturnType<typeof parsePart>, smallkey: string): b
 
 export const run = createRun(async ({ read, environment, io }) => {
 	const [{ part, out, ...options }, smallkeys] = await read((line) =>
-		withSource(line.argument("[smallkey...]", "which layers; all where none is named"))
+		addSourceOptions(line.argument("[smallkey...]", "which layers; all where none is named"))
 			.option("--part <part>", "one of several parts of all layers, such as 3/7", parsePart)
 			.option("--out <dir>", "the folder of pictures (PICTURES, or DATA_DIR/pictures)"),
 	);
@@ -54,7 +54,7 @@ export const run = createRun(async ({ read, environment, io }) => {
 	const { browser } = configuration;
 	needBrowser(browser);
 	const folder = resolve(out ?? configuration.pictures);
-	const { source, name } = nameSource(options);
+	const { source, name } = sourceOf(options);
 	await mkdir(folder, { recursive: true });
 	await withTemporaryFolder("fp-prove-", async (temporary) => {
 		const all = await readLayers(source, io);
