@@ -24,11 +24,15 @@ export function addressesOf(value: unknown) {
 	return places.flatMap((path) => {
 		const address = path.reduce(memberOf, value);
 		if (typeof address !== "string" || !/^https?:\/\/./i.test(address)) return [];
-		const [lang, name] = path.slice(-2) as [string, string];
-		const payloadType = memberOf({ wms: "ogcWms", feature: "esriFeature" }, memberOf(value, "payload_type"));
-		const type = payloadType ?? memberOf(memberOf(value, lang), "service_type");
-		return [{ address, type: name === "service_url" ? (typeof type === "string" ? type : "") : null, path }];
+		const [lang, name] = path.slice(-2);
+		return [{ address, type: name === "service_url" ? typeIn(value, lang) : null, path }];
 	});
+}
+
+function typeIn(value: unknown, lang: unknown): string {
+	const payloadType = memberOf({ wms: "ogcWms", feature: "esriFeature" }, memberOf(value, "payload_type"));
+	const type = payloadType ?? memberOf(memberOf(value, lang), "service_type");
+	return typeof type === "string" ? type : "";
 }
 
 function memberOf(value: unknown, name: unknown): unknown {
