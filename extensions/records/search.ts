@@ -88,16 +88,9 @@ function parseBbox(text: string): Bounds | null {
 
 /** Bounds whose west is greater than their east cross the date line. */
 function intersects(a: Bounds, b: Bounds): boolean {
-	if (a[1] > b[3] || b[1] > a[3]) return false;
-	return spansOf(a).some(([west, east]) => spansOf(b).some(([left, right]) => west <= right && left <= east));
-}
-
-function spansOf([west, , east]: Bounds): (readonly [west: number, east: number])[] {
-	if (west <= east) return [[west, east]];
-	return [
-		[west, 180],
-		[-180, east],
-	];
+	const eastOf = ([west, , east]: Bounds) => (west <= east ? east : east + 360);
+	const overlaps = (turn: number) => a[0] <= eastOf(b) + turn && b[0] + turn <= eastOf(a);
+	return a[1] <= b[3] && b[1] <= a[3] && [-360, 0, 360].some(overlaps);
 }
 
 /** Removes differences of case, accents, spaces and apostrophes: keyboards write `'` where titles have `’`. */
