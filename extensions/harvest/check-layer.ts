@@ -76,8 +76,10 @@ function findMissing(
 	count: number,
 	memberOf = memberInList,
 ): Fault[] {
-	const missing = [...names.entries()].filter(([at]) => !isThere(at)).slice(0, maxMissing);
-	return missing.map(([at, name]) => wrong(memberOf(at), causeOf("no-layer", quote(String(name)), count)));
+	const missing = names.flatMap((name, at) =>
+		isThere(at) ? [] : [wrong(memberOf(at), causeOf("no-layer", quote(String(name)), count))],
+	);
+	return missing.slice(0, maxMissing);
 }
 
 function checkName(name: string, listed: string): Cause[] {

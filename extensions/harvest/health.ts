@@ -38,15 +38,15 @@ export function updateHealth(
 	before: Health,
 	checks: ReadonlyMap<string, CheckResult | null>,
 	week: string,
-	isRegistered: (smallkey: string) => boolean,
+	registered: { has: (smallkey: string) => boolean },
 ): Health {
-	const kept = [...before].filter(([smallkey]) => !checks.has(smallkey) && isRegistered(smallkey));
+	const kept = [...before].filter(([smallkey]) => !checks.has(smallkey) && registered.has(smallkey));
 	const after = new Map<string, Sickness>(kept);
 	for (const [smallkey, result] of checks) {
 		const previous = before.get(smallkey);
 		// A check follows redirects silently; only `markRepairs` ends this state.
 		if (result === null && previous?.state === "moved") after.set(smallkey, previous);
-		if (result === null || !isRegistered(smallkey)) continue;
+		if (result === null || !registered.has(smallkey)) continue;
 		const since = previous?.state === result.state ? previous.since : week;
 		after.set(smallkey, { ...result, since, ...(previous?.repair && { repair: true }) });
 	}

@@ -56,8 +56,7 @@ export async function withSiblings(description: LangDescription, clients: Client
 /** The texts around the middle one, sorted: another order in the service changes nothing. */
 function selectNearest(texts: readonly string[], middleText: string): string[] {
 	const sorted = [...new Set(texts.map((text) => text.slice(0, maxSibling)).filter(Boolean))].sort();
-	const at = sorted.findIndex((text) => text >= middleText);
-	const middle = at < 0 ? sorted.length : at;
+	const middle = sorted.filter((text) => text < middleText).length;
 	const first = Math.min(Math.max(middle - maxSiblings / 2, 0), Math.max(sorted.length - maxSiblings, 0));
 	return sorted.slice(first, first + maxSiblings);
 }

@@ -26,7 +26,7 @@ test("weeks are those of ISO 8601, in UTC", () => {
 
 const seen = (states: Record<string, SickState | null>) =>
 	new Map(Object.entries(states).map(([key, state]) => [key, state && { state }]));
-const all = () => true;
+const all = { has: () => true };
 
 test("a layer keeps its week while its state stays, and is removed when it is healthy", () => {
 	let health: Health = updateHealth(new Map(), seen({ b: "down", a: "empty", c: null }), "2026-W01", all);
@@ -70,7 +70,9 @@ test("the cause of a failed host is the layer's own, and is read in both languag
 
 test("a layer that was not checked keeps its entry, as long as it is registered", () => {
 	const health = updateHealth(new Map(), seen({ a: "down", b: "down" }), "2026-W01", all);
-	const after = updateHealth(health, seen({ c: "empty" }), "2026-W05", (smallkey) => smallkey !== "b");
+	const after = updateHealth(health, seen({ c: "empty" }), "2026-W05", {
+		has: (smallkey) => smallkey !== "b",
+	});
 	assert.equal([...after.keys()].sort(), ["a", "c"]);
 	assert.is(after.get("a")?.since, "2026-W01");
 });

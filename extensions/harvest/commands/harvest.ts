@@ -53,7 +53,6 @@ function printFindings(
 	layers: readonly { smallkey: string; findings: readonly Finding[] }[],
 	io: Io,
 ): number {
-	let code: number = exitCodes.done;
 	for (const [state, title] of Object.entries(titles)) {
 		const lines = layers.flatMap(({ smallkey, findings }) =>
 			findings
@@ -61,9 +60,9 @@ function printFindings(
 				.map(({ pointer, text }) => plain(`  ${layerPath(smallkey)}: ${pointer}: ${text}`)),
 		);
 		if (lines.length > 0) io.print([`\n${title}`, ...lines].join("\n"));
-		if (lines.length > 0 && state === "wrong") code = exitCodes.wrong;
 	}
-	return code;
+	const isWrong = layers.some(({ findings }) => findings.some(({ state }) => state === "wrong"));
+	return isWrong ? exitCodes.wrong : exitCodes.done;
 }
 
 export const runHarvest = createRun(async ({ read, environment, io }) => {
@@ -107,17 +106,13 @@ export const runWatch = createRun(async ({ read, environment, io }) => {
 		line.argument(...smallkeysArgument).option(...folderOption),
 	);
 	const { clients, publicUrl, all, layers } = await openLayers(folder, smallkeys, environment, io);
-	const watched = await pMap(
-		layers,
-		async (layer) => {
-			const findings = await watchLayer(layer.registration, layer.description, clients, publicUrl);
-			return { ...layer, findings, result: resultOf(findings) };
-		},
-		{ concurrency: layersAtOnce },
-	);
-	const hosts = new Set(
-		layers.flatMap(({ registration }) => langs.map((lang) => new URL(registration[lang].service_url).host)),
-	);
+	const watch = async ({ smallkey, registration, description }: CheckedLayer) => {
+		const findings = await watchLayer(registration, description, clients, publicUrl);
+		return { smallkey, findings, result: resultOf(findings) };
+	};
+	const watched = await pMap(layers, watch, { concurrency: layersAtOnce });
+	const addresses = layers.flatMap(({ registration }) => langs.map((lang) => registration[lang].service_url));
+	const hosts = new Set(addresses.map((address) => new URL(address).host));
 	// The cause is this machine's connection.
 	if (hosts.size > 1 && watched.every(({ result }) => result?.state === "down"))
 		throw new Error(`none of ${hosts.size} hosts can be asked from here: ${watched[0]?.findings[0]?.text}`);
@@ -125,7 +120,7 @@ export const runWatch = createRun(async ({ read, environment, io }) => {
 	const before = parseHealth(await readTextIfThere(join(folder, path)));
 	const results = new Map(watched.map(({ smallkey, result }) => [smallkey, result]));
 	const registered = new Set(all.map(({ smallkey }) => smallkey));
-	const after = updateHealth(before, results, weekOf(io.now()), (smallkey) => registered.has(smallkey));
+	const after = updateHealth(before, results, weekOf(io.now()), registered);
 	const text = healthText(after);
 	placeFile(folder, path, text === null ? null : Buffer.from(text));
 	const counts = (["well", "wrong", "down", "empty", "blocked"] as const).map(

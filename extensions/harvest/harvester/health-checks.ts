@@ -41,8 +41,7 @@ export function createHealthGroups(options: HealthOptions & Pick<Schedule, "allK
 		try {
 			const layers: ({ smallkey: string } & Sickness)[] = [];
 			await commitHealth(options, (before) => {
-				const registered = new Set(allKeys());
-				const after = updateHealth(before, group, weekOf(now()), (smallkey) => registered.has(smallkey));
+				const after = updateHealth(before, group, weekOf(now()), new Set(allKeys()));
 				// A layer that has become sick has no repair yet.
 				for (const [smallkey, sickness] of after)
 					if (!before.has(smallkey)) layers.push({ smallkey, ...sickness });

@@ -28,9 +28,8 @@ interface NotifierOptions {
 
 /** Sends notices one after the other, with retries. */
 export function createNotifier(options: NotifierOptions) {
-	const { target, now, warn } = options;
 	// A pause does not keep the process running.
-	const { pause = (ms, signal) => sleep(ms, undefined, { signal, ref: false }) } = options;
+	const { target, now, warn, pause = (ms, signal) => sleep(ms, undefined, { signal, ref: false }) } = options;
 	const { fetch = createFetch({ allowPrivate: true, timeoutMs: 10_000, maxBytes: 100_000 }) } = options;
 	const ending = new AbortController();
 	const { signal } = ending;
