@@ -27,11 +27,7 @@ export interface Waiting {
 	spellings(smallkey: string): Promise<string[]>;
 }
 
-async function refuseWaiting(
-	{ smallkey }: Meta,
-	now: Reader,
-	{ holder, spellings }: Waiting,
-): Promise<Refusal | null> {
+async function refuseWaiting({ smallkey }: Meta, now: Reader, { holder, spellings }: Waiting) {
 	if (holder !== null) return refuseOther(holder);
 	if (smallkey === null || (await now.ids(smallkey)) !== null) return null;
 	// Only one of them can be accepted.

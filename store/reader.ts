@@ -93,11 +93,12 @@ export function readerOf(files: CommitFiles) {
 	};
 }
 
+/** @param partOf of a path: its text or its id */
 async function layerOf(
 	smallkey: string,
-	partAt: (path: string) => Promise<string | null>,
+	partOf: (path: string) => Promise<string | null>,
 ): Promise<Layer | null> {
-	const parts = [partAt(layerPath(smallkey)), partAt(descriptionPath(smallkey))] as const;
+	const parts = [partOf(layerPath(smallkey)), partOf(descriptionPath(smallkey))] as const;
 	const [registration, description] = await Promise.all(parts);
 	return registration === null ? null : { registration, description };
 }

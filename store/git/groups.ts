@@ -108,7 +108,7 @@ async function tryGroup(context: StoreContext, group: readonly PendingChange[], 
 			.catch((error) => rejectAlone(context, change, error));
 }
 
-/** Sets the commit of each change. @returns warnings for their receipts */
+/** Sets the commits of the changes. @returns warnings for their receipts */
 async function makeCommits(
 	{ branch, requests, writer }: StoreContext,
 	place: Place,

@@ -67,11 +67,7 @@ function data(text: string): string {
 }
 
 /** Stores one commit that no ref names. The name of its pack is not synced. @returns its id */
-export function importCommit(
-	repository: string,
-	from: string | null,
-	commit: ImportedCommit,
-): Promise<string> {
+export function importCommit(repository: string, from: string | null, commit: ImportedCommit) {
 	const branch = "refs/pending";
 	const input = [...commitCommands(branch, from, commit), `reset ${branch}\n\ndone\n`];
 	return gitText(repository, importArgs, { input, config: importConfig });

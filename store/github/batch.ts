@@ -165,7 +165,6 @@ async function decideEach(
 	return decisions;
 }
 
-/** Of one layer in five minutes. */
 const maxCommits = 100;
 
 async function wasUsed({ rest, repo }: Github, head: Head, meta: Meta, now: Date): Promise<boolean> {

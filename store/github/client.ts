@@ -41,7 +41,6 @@ export class Refused extends Error {
 		super(`GitHub answers ${status} to ${request}: ${words}`);
 	}
 
-	/** The caller reads the branch again. */
 	get isRace(): boolean {
 		return raceWords.test(this.words) || (this.status === 409 && !finalWords.test(this.words));
 	}
@@ -157,14 +156,11 @@ class Sender {
 	}
 }
 
-interface Trouble {
-	reason: string;
-	/** The pause that GitHub asks for; null if it failed, or its answer was lost. */
-	pauseMs: number | null;
-}
-
-/** @returns null if the answer is for the caller @throws {Refused} if a retry does not help */
-function findTrouble(answer: Answer | Error, request: string, now: Date): Trouble | null {
+/**
+ * @returns null if the answer is for the caller; `pauseMs`: what GitHub asks for, null if it failed or its answer was lost
+ * @throws {Refused} if a retry does not help
+ */
+function findTrouble(answer: Answer | Error, request: string, now: Date) {
 	if (answer instanceof Error) return { reason: answer.message, pauseMs: null };
 	const { status, data } = answer;
 	const message: unknown = data?.message;

@@ -4,7 +4,6 @@ import type { Edit, Meta } from "../store.ts";
 import type { Head } from "./branch.ts";
 import type { Github } from "./client.ts";
 
-/** What one commit is made of. */
 export interface Step {
 	edits: Edit[];
 	meta: Meta;

@@ -20,20 +20,14 @@ const bundleName = "fragment-publisher.mjs";
  * @returns whether the hook can run there: git silently skips a hook that is not executable
  * @throws {Error} if there is another hook
  */
-export async function installHook(
-	repository: string,
-	warn: Log["warn"],
-	node = process.execPath,
-): Promise<boolean> {
+export async function installHook(repository: string, warn: Log["warn"], node = process.execPath) {
 	const folder = join(repository, "hooks");
 	const hookPath = join(folder, "pre-receive");
 	const hook = await readTextIfThere(hookPath);
 	if (hook && !hook.includes(mark))
 		throw new Error(`${hookPath}: must be called pre-receive.local, to run after the service's own`);
-	await update(folder, node).catch((error: Error) => {
-		warn(
-			`${folder}: the hook that judges pushes cannot be written: ${error.message}. The next start tries again`,
-		);
+	await update(folder, node).catch(({ message }: Error) => {
+		warn(`${folder}: the hook that judges pushes cannot be written: ${message}. The next start tries again`);
 	});
 	if (!existsSync(hookPath) || !existsSync(join(folder, bundleName))) return false;
 	if (await isExecutable(hookPath)) return true;

@@ -15,10 +15,7 @@ export async function readEntries(repository: string, entries: readonly PathChan
  * Yields files in the order of their entries, also removed ones. The content of a file over its limit, or outside `layers/`, is
  * not read: zeros stand for it.
  */
-export async function* readLimited(
-	repository: string,
-	entries: readonly PathChange[],
-): AsyncGenerator<EditedFile> {
+export async function* readLimited(repository: string, entries: readonly PathChange[]) {
 	const plain = entries.filter(isPlain);
 	const ids = new Set(plain.map(({ id }) => `${id}\n`));
 	const args = ["cat-file", "--batch-check=%(objectname) %(objectsize)"];
@@ -71,12 +68,7 @@ export interface PathChange {
 }
 
 /** Sorted. Paths are parsed while git prints them, so that a hundred thousand do not block the event loop. */
-export async function diffTree(
-	repository: string,
-	from: string,
-	to: string,
-	folder: string,
-): Promise<PathChange[]> {
+export async function diffTree(repository: string, from: string, to: string, folder: string) {
 	const args = ["diff-tree", "-r", "-z", "--no-renames", from, to, "--", folder];
 	const changes: PathChange[] = [];
 	let head = "";
@@ -90,11 +82,7 @@ export async function diffTree(
 	return changes;
 }
 
-export async function listTree(
-	repository: string,
-	commit: string,
-	folder: string | readonly string[],
-): Promise<PathChange[]> {
+export async function listTree(repository: string, commit: string, folder: string | readonly string[]) {
 	const args = ["ls-tree", "-r", "-z", commit, "--", ...[folder].flat()];
 	const listed: PathChange[] = [];
 	for await (const line of readRecords(repository, args)) {
@@ -105,7 +93,7 @@ export async function listTree(
 	return listed;
 }
 
-/** Small trees that have the same tree as an entry many times can make billions of paths. */
+/** Small trees that have the same tree many times can make billions of paths. */
 const maxPaths = 500_000;
 const maxPathBytes = 64 << 20;
 
