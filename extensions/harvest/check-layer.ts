@@ -32,12 +32,16 @@ export async function checkLayer(registration: Registration, clients: Clients): 
 	const findings: Finding[] = [];
 	for (const lang of langs) {
 		const service = serviceOf(registration, lang);
-		const check = service.type === "esriFeature" ? checkFeature : service.ogc ? checkOgc : checkArcgis;
-		const result = await orTrouble(check(service, clients));
+		const result = await orTrouble(checkService(service, clients));
 		const faults = result instanceof Trouble ? [result] : result;
 		findings.push(...faults.map((fault) => findingOf(service, fault)));
 	}
 	return findings;
+}
+
+function checkService(service: Service, clients: Clients): Promise<Fault[]> {
+	if (service.type === "esriFeature") return checkFeature(service, clients);
+	return service.ogc ? checkOgc(service, clients) : checkArcgis(service, clients);
 }
 
 async function checkFeature({ entry, address }: Service, { ask }: Clients): Promise<Fault[]> {

@@ -5,7 +5,7 @@ import { type CheckResult, checkResult } from "./health.ts";
 import type { Service } from "./service.ts";
 
 export interface Finding {
-	/** `wrong`: the publisher has to act. `down`: the service is slow or odd, too. `well`: something could not be seen. */
+	/** `wrong`: the publisher has to act. `down`: the service fails. `empty`: nothing is drawn. `well`: a part was not seen. */
 	state: SickState | "well";
 	lang: Lang;
 	/** JSON pointer into the registration: `/en/service_url`. */
@@ -26,7 +26,7 @@ export function isSick(finding: Finding): finding is Finding & { state: SickStat
 	return finding.state !== "well";
 }
 
-/** `<JSON pointer>: <address> <cause>`, for a publisher. */
+/** `<JSON pointer>: <address>: <cause>`, for a publisher. */
 export type FindingLine = Readonly<Record<Lang, string>>;
 
 export function findingLines(registration: Registration, findings: readonly Finding[]): FindingLine[] {

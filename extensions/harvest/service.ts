@@ -5,11 +5,15 @@ import {
 	type LangPart2,
 	namedLayers,
 	type Registration,
+	type ServiceType,
 	serviceTypeOf,
 	takesAllLayers,
 } from "../../registry/registration.ts";
 import type { Lang } from "../../registry/smallkey.ts";
+import type { OgcService } from "../../site/service/capabilities.ts";
 import { Trouble } from "./ask.ts";
+
+const ogcServices: Partial<Record<ServiceType, OgcService>> = { ogcWms: "WMS", ogcWmts: "WMTS" };
 
 export type Service = ReturnType<typeof serviceOf>;
 
@@ -20,7 +24,7 @@ export function serviceOf(registration: Registration, lang: Lang) {
 	return {
 		lang,
 		type,
-		ogc: type === "ogcWms" ? ("WMS" as const) : type === "ogcWmts" ? ("WMTS" as const) : null,
+		ogc: ogcServices[type] ?? null,
 		entry,
 		address: entry.service_url,
 		/** Layers of an OGC service. */

@@ -114,7 +114,7 @@ function startProcess(
 			waiting.delete(id);
 		});
 	}
-	return { child, waiting, run };
+	return { child, run };
 }
 
 /** Rejects if its signal aborts, or no process can be started. */
@@ -139,16 +139,20 @@ export function createHarvestProcess(
 	const oneByOne = pLimit(1);
 	let shared: ReturnType<typeof start> | null = null;
 	let idle: NodeJS.Timeout | undefined;
+	let running = 0;
 
 	async function runShared(order: Omit<Order, "id">) {
 		clearTimeout(idle);
 		// A process that was ended stays connected until its `exit`.
 		if (!shared?.child.connected || shared.child.killed) shared = start();
-		const { run, child, waiting } = shared;
-		const result = await run(order);
-		clearTimeout(idle);
-		if (waiting.size === 0) idle = setTimeout(() => child.kill("SIGKILL"), limits.idleMs);
-		return result;
+		const { run, child } = shared;
+		running += 1;
+		try {
+			return await run(order);
+		} finally {
+			running -= 1;
+			if (running === 0) idle = setTimeout(() => child.kill("SIGKILL"), limits.idleMs);
+		}
 	}
 
 	function runAlone(order: Omit<Order, "id">, signal: AbortSignal | undefined) {
