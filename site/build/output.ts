@@ -31,7 +31,8 @@ const codings: Record<string, (bytes: Uint8Array) => Promise<Buffer>> = {
 		promisify(brotliCompress)(bytes, { params: brotliParams(bytes, bytes.length > 16_000 ? 9 : 11) }),
 };
 
-/** Cloudflare's `_headers` and `.assetsignore` (Workers, "Static assets", "Headers"); the worker sets the headers of folders.
+/**
+ * Cloudflare's `_headers` and `.assetsignore` (Workers, "Static assets", "Headers"); the worker sets the headers of folders.
  * @param compress whether each file gets a `.gz` and a `.br`
  */
 export async function writeHostingFiles(

@@ -52,25 +52,15 @@ export async function readContent(
 	layersAt: LayersAt,
 	{ options, thumbnails, before, read }: ReadOptions,
 ): Promise<CatalogueContent & { owners: OwnersOf; dateMs: number }> {
-	const [at, files] =
-		"files" in layersAt ? [null, layersAt.files] : [layersAt, await readReviewers(layersAt)];
+	const at = "commit" in layersAt ? layersAt : null;
+	const files = "files" in layersAt ? layersAt.files : await readReviewers(layersAt);
 	const { health, owners } = parseReviewers(files);
 	const earlier = at && before && (await isOnBranch(at, before.commit)) ? before : null;
 	const earlierEntries = (earlier?.chunks ?? []).flatMap((chunk) => chunk.entries);
 	const entries = new Map(earlierEntries.map((entry) => [entry.smallkey, entry]));
+	const recovered = earlierEntries.filter((entry) => entry.health && !health.has(entry.smallkey));
 	const make = (layer: CheckedLayer) => contentOf(layer, options.fragments);
-	const layers = new Map<string, Entry | null>();
-	if (at) {
-		const recovered = earlierEntries.filter(({ smallkey, health: was }) => was && !health.has(smallkey));
-		const changed = earlier && [
-			...(await diffTree(at.repository, earlier.commit, at.commit, "layers")),
-			...recovered.map(({ smallkey }) => ({ path: layerPath(smallkey), mode: "100644", id: null })),
-		];
-		const paths = changed ?? (await listTree(at.repository, at.commit, "layers/"));
-		const unread = paths.filter(({ path }) => !read.has(parseLayerPath(path)?.smallkey ?? ""));
-		const valid = await readServed(at, unread, make, changed ? null : paths);
-		for (const [smallkey, content] of valid.layers) layers.set(smallkey, content);
-	}
+	const layers = at ? await readLayers(at, earlier, recovered, read, make) : new Map<string, Entry | null>();
 	for (const [smallkey, layer] of read) layers.set(smallkey, layer && make(layer));
 	const served = [...layers].flatMap(([smallkey, content]) => (content ? smallkey : []));
 	const { last, changes, dateMs } = await historyAt(at, options.senderNames, earlier, entries, served);
@@ -91,7 +81,26 @@ export async function readContent(
 	return { entries: [...entries.values()], changes, owners, dateMs };
 }
 
-/** The history of the earlier catalogue, and what has been committed since. All of it is read if the earlier one lacks a
+/** Those that have changed since the earlier catalogue, and the recovered ones, or all; null if not served. */
+async function readLayers(
+	at: CommitAt,
+	earlier: EarlierCatalogue | null,
+	recovered: readonly Entry[],
+	read: ReadLayers,
+	make: (layer: CheckedLayer) => Entry,
+): Promise<Map<string, Entry | null>> {
+	const changed = earlier && [
+		...(await diffTree(at.repository, earlier.commit, at.commit, "layers")),
+		...recovered.map(({ smallkey }) => ({ path: layerPath(smallkey), mode: "100644", id: null })),
+	];
+	const paths = changed ?? (await listTree(at.repository, at.commit, "layers/"));
+	const unread = paths.filter(({ path }) => !read.has(parseLayerPath(path)?.smallkey ?? ""));
+	const served = await readServed(at, unread, make, changed ? null : paths);
+	return new Map(served.layers);
+}
+
+/**
+ * The history of the earlier catalogue, and what has been committed since. All of it is read if the earlier one lacks a
  * layer: another spelling of its smallkey was served.
  * @param served smallkeys of layers whose files were read
  */

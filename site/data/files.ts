@@ -86,9 +86,9 @@ export function derivedFiles(
 ): Map<string, DerivedFile> {
 	const { publicUrl, site } = pages;
 	const files = new Map<string, DerivedFile>();
-	for (const [number, some] of chunks.entries()) {
-		if (site.hasLayerPages && publicUrl && some.length > 0)
-			files.set(sitemapFile(number), { from: some, text: () => sitemapXml(some, publicUrl) });
+	for (const [number, chunk] of chunks.entries()) {
+		if (site.hasLayerPages && publicUrl && chunk.length > 0)
+			files.set(sitemapFile(number), { from: chunk, text: () => sitemapXml(chunk, publicUrl) });
 	}
 	if (isServed) return files;
 	const all = chunks.flat();
@@ -96,11 +96,11 @@ export function derivedFiles(
 		for (const { path, from, text } of filesOf?.(chunks, publicUrl) ?? [])
 			files.set(path, { from: from ?? [text], text });
 	for (const lang of langs) {
-		const list = pagesOf(byTitle(all, lang));
-		for (const [at, some] of list.entries())
-			files.set(listFile(lang, at + 1), {
-				from: [...some, at === 0 ? all.length : 0, list.length],
-				text: () => listHtml(lang, list, at + 1, pages),
+		const lists = pagesOf(byTitle(all, lang));
+		for (const [index, list] of lists.entries())
+			files.set(listFile(lang, index + 1), {
+				from: [...list, index === 0 ? all.length : 0, lists.length],
+				text: () => listHtml(lang, lists, index + 1, pages),
 			});
 		if (!site.hasLayerPages) continue;
 		for (const entry of all)
@@ -122,12 +122,12 @@ export function indexFiles(
 	const chunks: Entry[][] = Array.from({ length: chunkCount }, () => []);
 	for (const entry of entries) chunks[chunkOf(entry.smallkey)]?.push(entry);
 	const files = new Map<string, string>();
-	const paths = chunks.map((some, number) => {
-		if (some.length === 0) return null;
-		some.sort((a, b) => (a.smallkey < b.smallkey ? -1 : 1));
+	const paths = chunks.map((chunk, number) => {
+		if (chunk.length === 0) return null;
+		chunk.sort((a, b) => (a.smallkey < b.smallkey ? -1 : 1));
 		const last = earlier[number];
-		if (last && areSame(last.entries, some)) return last.path;
-		const text = `${JSON.stringify({ version: indexVersion, entries: some } satisfies Chunk)}\n`;
+		if (last && areSame(last.entries, chunk)) return last.path;
+		const text = `${JSON.stringify({ version: indexVersion, entries: chunk } satisfies Chunk)}\n`;
 		const path = `${chunksFolder}/${String(number).padStart(2, "0")}-${hashOf(text)}.json`;
 		files.set(path, text);
 		return path;

@@ -20,7 +20,8 @@ const maxListedLayers = 200;
 
 const walk = ["--first-parent", "--diff-merges=first-parent", "--reverse"];
 
-/** Reads the commits that touched layers: first parents only, so a merge is one commit.
+/**
+ * Reads the commits that touched layers: first parents only, so a merge is one commit.
  * @param range a commit, or `<id>..<id>`
  * @param afterMs the believed date of the commit before the range
  * @returns with the believed date of the last commit; null if the repository is a shallow clone

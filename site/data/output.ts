@@ -99,7 +99,8 @@ const writer = "-catalogue";
 
 const isAsset = (path: string) => path.startsWith("assets/");
 
-/** Writes the files that differ, a file before the pages or the index that name it, then removes files and writes the state.
+/**
+ * Writes the files that differ, a file before the pages or the index that name it, then removes files and writes the state.
  * @param isCompressed whether each file gets a `.gz`, and a `.br` if its name has a hash
  */
 export function writeFiles(

@@ -35,7 +35,8 @@ interface UpdateOptions {
 	read?: ReadLayers;
 }
 
-/** Files that depend on no layer stay if the same code and options made them.
+/**
+ * Files that depend on no layer stay if the same code and options made them.
  * @throws {Error} if a file cannot be written or the layers cannot be read
  */
 export async function updateCatalogue(

@@ -102,7 +102,8 @@ const moved = [
 	[/^changes\/(?:index|\d{1,6})\.json$/, recentPath],
 ] as const;
 
-/** @param target the path below `basePath`, with its query
+/**
+ * @param target the path below `basePath`, with its query
  * @returns a text for a redirect to that address; null if the path is not the catalogue's
  */
 export function parsePage(target: string, basePath: string): PageRoute | string | null {

@@ -12,7 +12,8 @@ export function boxOf({ xmin, ymin, xmax, ymax }: Omit<Extent, "wkid">): Box {
 /** none: a kind that this page cannot draw. dynamic, image, tiles: pictures of an ArcGIS service. */
 type Kind = "wms" | "features" | "dynamic" | "image" | "tiles" | "none";
 
-/** A text is empty if it is absent. `extent` is in the map's spatial reference; null if unknown. Scales are
+/**
+ * A text is empty if it is absent. `extent` is in the map's spatial reference; null if unknown. Scales are
  * denominators: `minScale` is the larger one, and 0 is no limit.
  */
 export type Drawable = ReturnType<typeof fromNode>;

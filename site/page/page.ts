@@ -46,7 +46,8 @@ export function refresh(): void {
 
 const timeoutMs = 30_000;
 
-/** Reads a file below the site's root; null if it does not exist.
+/**
+ * Reads a file below the site's root; null if it does not exist.
  * @param cache `default` for files with a hash in their name; with it, a removed layer would stay for two minutes
  * @throws {TypeError} if the server does not answer in time, or answers with an error
  */

@@ -28,7 +28,8 @@ interface ServiceCatalogueOptions {
 
 const niceness = 10;
 
-/** The catalogue of a running service. A process of its own writes each update, so that its memory is freed. A failed one is
+/**
+ * The catalogue of a running service. A process of its own writes each update, so that its memory is freed. A failed one is
  * tried again; reads and writes of layers continue.
  */
 export class ServiceCatalogue {
@@ -93,8 +94,8 @@ export class ServiceCatalogue {
 		const order: CatalogueOrder = { repository, commit, out, options: options() };
 		const { readUsable } = await import("../data/output.ts");
 		if (readUsable(out, order.options)?.commit === commit) return "";
-		const words = ["--optimize-for-size", "--import", import.meta.resolve("tsx"), fileURLToPath(worker)];
-		const child = spawn(process.execPath, words, {
+		const args = ["--optimize-for-size", "--import", import.meta.resolve("tsx"), fileURLToPath(worker)];
+		const child = spawn(process.execPath, args, {
 			stdio: ["pipe", "pipe", "inherit"],
 			// This process's environment is not inherited: it holds secrets.
 			env: { PATH: process.env.PATH },

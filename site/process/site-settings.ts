@@ -94,7 +94,8 @@ export function parseSignature(svg: string) {
 /** All that a catalogue's content depends on, except the layers; it can be sent to another process. */
 export type CatalogueOptions = ReturnType<typeof catalogueOptions>;
 
-/** @param senderNames sender's id → public name
+/**
+ * @param senderNames sender's id → public name
  * @param canSend a service writes the catalogue, accepts signed requests and renders pages on request
  */
 export function catalogueOptions(

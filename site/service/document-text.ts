@@ -12,7 +12,8 @@ const marks = [
 /** The declaration of a document must be in these bytes. */
 const maxPrologBytes = 1024;
 
-/** By the byte order mark, else the content type's encoding, else the declaration's, else UTF-8 (RFC 7303, section 3).
+/**
+ * By the byte order mark, else the content type's encoding, else the declaration's, else UTF-8 (RFC 7303, section 3).
  * @param start the first bytes of the document: `maxPrologBytes`, or all
  */
 function createDecode(start: Uint8Array, contentType: string): Decode {

@@ -99,7 +99,8 @@ export function boundsOf(area: Area): Bounds | null {
 	return degrees && degreesOf(degrees.xmin, degrees.ymin, degrees.xmax, degrees.ymax);
 }
 
-/** Rounded outwards to about ten metres, so that small changes of a service do not change the file. Around the earth if it
+/**
+ * Rounded outwards to about ten metres, so that small changes of a service do not change the file. Around the earth if it
  * crosses the antimeridian; null if it is no rectangle on the earth.
  */
 export function degreesOf(west: number, south: number, east: number, north: number): Bounds | null {

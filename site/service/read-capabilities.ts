@@ -4,7 +4,7 @@ import { Capabilities, CapabilitiesLayer, listedNames, type OgcService, ownBox }
 import { BrokenParts, type Parts, textsOf, unzipped } from "./document-text.ts";
 import { addInnerScales, readMember, withFormats } from "./layer-members.ts";
 import type { Bounds } from "./projections.ts";
-import { createXmlReader, TreeBuilder, UnreadableXml, type XmlElement } from "./xml.ts";
+import { TreeBuilder, UnreadableXml, type XmlElement, XmlReader } from "./xml.ts";
 
 /** Of a large document: characters of layers' texts, and names of other layers. */
 const maxKept = 6_000_000;
@@ -142,7 +142,8 @@ function addressIn({ name, attributes, children }: XmlElement): string {
 	return children.map(addressIn).find(Boolean) ?? "";
 }
 
-/** WMS 1.1.1 or 1.3.0 (OGC 01-068r3, 06-042) or WMTS 1.0.0 (07-057r7), without holding the document.
+/**
+ * WMS 1.1.1 or 1.3.0 (OGC 01-068r3, 06-042) or WMTS 1.0.0 (07-057r7), without holding the document.
  * @param names layers that are kept however large the document is
  * @throws {NotCapabilities} for an exception, for a document that is cut off, and for any other document
  */
@@ -153,7 +154,7 @@ export async function readCapabilities(
 	names: readonly string[] = [],
 ): Promise<Capabilities> {
 	const builder = new Builder(service, new Set(names.flatMap(listedNames)));
-	const reader = createXmlReader(builder);
+	const reader = new XmlReader(builder);
 	try {
 		let length = 0;
 		for await (const text of textsOf(unzipped(parts), contentType)) {

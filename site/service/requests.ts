@@ -27,7 +27,8 @@ export function withParameters(
 
 const versions: Readonly<Record<OgcService, string>> = { WMS: "1.3.0", WMTS: "1.0.0" };
 
-/** A WMTS may be registered with the address of the document itself (07-057r7, section 10).
+/**
+ * A WMTS may be registered with the address of the document itself (07-057r7, section 10).
  * @param layer for services that can describe one layer alone; absent: all layers
  */
 export function capabilitiesAddress(

@@ -67,69 +67,71 @@ const unfinished = /^(<!--|<\?|<!\[CDATA\[)([\s\S]*)([\s\S]{2})$/;
 
 const typeStart = /^<!(?!--|\[CDATA\[)[\s\S]{7}/;
 
-/** Reads an XML document part by part, also one that is not well formed: a tag that stays open ends with the one around it.
+/**
+ * Reads an XML document part by part, also one that is not well formed: a tag that stays open ends with the one around it.
  * It expands the five entities of XML itself only.
  */
-export function createXmlReader(handler: XmlHandler) {
-	let held = "";
-	const path: string[] = [];
+export class XmlReader {
+	/** Names of the open elements. */
+	readonly path: string[] = [];
+	#held = "";
+
+	constructor(readonly handler: XmlHandler) {}
 
 	/** @throws {UnreadableXml} */
-	function write(part: string): void {
-		const text = held + part;
+	write(part: string): void {
+		const text = this.#held + part;
 		let at = 0;
 		while (at < text.length) {
-			const end = readPiece(text, at);
-			if (end < 0) break;
+			const end = this.#readPiece(text, at);
+			if (end === null) break;
 			at = end;
 		}
 		const rest = text.slice(at);
 		const [, start, inside = "", last] = unfinished.exec(rest) ?? [];
-		if (start === "<![CDATA[") handler.text(inside);
-		held = start === undefined ? rest : `${start}${last}`;
-		if (held.length > maxPiece) throw new UnreadableXml();
+		if (start === "<![CDATA[") this.handler.text(inside);
+		this.#held = start === undefined ? rest : `${start}${last}`;
+		if (this.#held.length > maxPiece) throw new UnreadableXml();
 	}
 
-	/** @returns the position after the piece; -1 if its end has not arrived */
-	function readPiece(text: string, at: number): number {
+	/** @returns the position after the piece; null if its end has not arrived */
+	#readPiece(text: string, at: number): number | null {
 		piece.lastIndex = at;
 		const match = piece.exec(text);
-		if (!match) return typeStart.test(text.slice(at, at + 9)) ? typeEnd(text, at) : -1;
+		if (!match) return typeStart.test(text.slice(at, at + 9)) ? typeEnd(text, at) : null;
 		const [whole, section, tag, words] = match;
 		const end = at + whole.length;
-		if (section) handler.text(section);
-		if (tag !== undefined) readTag(tag);
+		if (section) this.handler.text(section);
+		if (tag !== undefined) this.#readTag(tag);
 		if (words === undefined) return end;
 		// An entity may continue in the next part.
 		const [entity = ""] = (end === text.length && /&[^&;]{0,10}$/.exec(words)) || [];
-		if (entity === words) return -1;
-		handler.text(expanded(words.slice(0, words.length - entity.length)));
+		if (entity === words) return null;
+		this.handler.text(expanded(words.slice(0, words.length - entity.length)));
 		return end - entity.length;
 	}
 
-	function readTag(tag: string): void {
+	#readTag(tag: string) {
 		const isEnd = tag.startsWith("/");
 		const [written = ""] = /^[^\s/>=]+/.exec(isEnd ? tag.slice(1) : tag) ?? [];
 		const name = localName(written);
 		if (name === "") return;
-		if (isEnd) return close(name);
-		if (path.length >= maxDepth) throw new UnreadableXml();
-		path.push(name);
-		handler.open(name, attributesOf(tag.slice(written.length)));
-		if (tag.endsWith("/")) close(name);
+		if (isEnd) return this.#close(name);
+		if (this.path.length >= maxDepth) throw new UnreadableXml();
+		this.path.push(name);
+		this.handler.open(name, attributesOf(tag.slice(written.length)));
+		if (tag.endsWith("/")) this.#close(name);
 	}
 
-	function close(name: string): void {
-		const at = path.lastIndexOf(name);
+	#close(name: string) {
+		const at = this.path.lastIndexOf(name);
 		if (at < 0) return;
-		for (const _ of path.splice(at)) handler.close();
+		for (const _ of this.path.splice(at)) this.handler.close();
 	}
-
-	return { path, write };
 }
 
-/** The position after a document type, which may have declarations in brackets; -1 if its end has not arrived. */
-function typeEnd(text: string, from: number): number {
+/** The position after a document type, which may have declarations in brackets; null if its end has not arrived. */
+function typeEnd(text: string, from: number): number | null {
 	const pattern = /<!--[\s\S]*?-->|"[^"]*"|'[^']*'|[[\]>]/g;
 	pattern.lastIndex = from + 2;
 	let depth = 0;
@@ -138,7 +140,7 @@ function typeEnd(text: string, from: number): number {
 		if (match[0] === "]") depth -= 1;
 		if (match[0] === ">" && depth <= 0) return pattern.lastIndex;
 	}
-	return -1;
+	return null;
 }
 
 function localName(name: string): string {

@@ -8,7 +8,8 @@ const maxFeedEntries = 100;
 
 type Titles = ReadonlyMap<string, Entry["title"]>;
 
-/** Atom (RFC 4287). The ids are the same on every host.
+/**
+ * Atom (RFC 4287). The ids are the same on every host.
  * @param changes newest first, at least one
  * @param publicUrl with a slash at its end, or empty
  */

@@ -37,18 +37,13 @@ function allPublishers(lang: Lang): Html {
 	return html`<a href="${root}${lang}/publisher/">${textsIn[lang].t("publishers")}</a>`;
 }
 
-/** @param isOnePublisher below a heading, without the publisher's name */
-function changeList(
-	lang: Lang,
-	changes: readonly RecentChange[],
-	data: ListData,
-	isOnePublisher = false,
-): Html {
+/** @param publisher slug of the publisher whose page it is: its name is left out */
+function changeList(lang: Lang, changes: readonly RecentChange[], data: ListData, publisher = ""): Html {
 	const { t, dayText } = textsIn[lang];
 	if (changes.length === 0) return html`<p>${t("no-changes")}</p>`;
-	const heading = new Html(isOnePublisher ? "h3" : "h2");
+	const heading = new Html(publisher === "" ? "h2" : "h3");
 	const days = [...groupBy(changes, ({ date }) => date.slice(0, 10))].map(([day, dayChanges]) => {
-		const items = dayChanges.map((change) => changeHtml(lang, change, data, isOnePublisher));
+		const items = dayChanges.map((change) => changeHtml(lang, change, data, publisher));
 		return html`<section class="day"><${heading}>${dayText(new Date(day))}</${heading}>
 <ul class="changes">
 ${items}</ul></section>
@@ -57,7 +52,7 @@ ${items}</ul></section>
 	return html`${days}`;
 }
 
-function changeHtml(lang: Lang, change: RecentChange, data: ListData, isOnePublisher: boolean): Html {
+function changeHtml(lang: Lang, change: RecentChange, data: ListData, publisher: string): Html {
 	const { commit, date, what } = change;
 	const { t, plural } = textsIn[lang];
 	const { entryOf, settings } = data;
@@ -74,9 +69,12 @@ function changeHtml(lang: Lang, change: RecentChange, data: ListData, isOnePubli
 	const { smallkey, kind } = what;
 	const layer = entryOf(smallkey);
 	if (!layer) return item(smallkey, kind, html`<code>${smallkey}</code> `);
-	const slug = !isOnePublisher && slugOf(layer);
+	const slug = slugOf(layer);
 	const name = html`<a href="${layerHref(lang, smallkey, settings)}">${titleOf(layer, lang)}</a>`;
-	const by = slug && html`<a href="${root}${publisherAddress(lang, slug)}">${senderOf(layer, lang)}</a> `;
+	const by =
+		slug &&
+		slug !== publisher &&
+		html`<a href="${root}${publisherAddress(lang, slug)}">${senderOf(layer, lang)}</a> `;
 	const hosts = hostsOf(layer).map((host) => html`<span>${host}</span> `);
 	return item(name, kind, html`<code>${smallkey}</code> ${by}${hosts}`);
 }
@@ -117,7 +115,7 @@ ${layers.length > maxRows && html`<p>${t("first-rows", maxRows)}</p>`}
 <tbody>
 ${rows}</tbody></table>
 <h2>${t("changes")}</h2>
-${changeList(lang, recent.slice(0, maxChanges), data, true)}`;
+${changeList(lang, recent.slice(0, maxChanges), data, slug)}`;
 	return pageHtml(lang, `publisher/${slug}`, data, namesOf(layers, lang), text);
 }
 
