@@ -12,14 +12,13 @@ import type { CatalogueOptions } from "../process/site-settings.ts";
 import {
 	type Entry,
 	type Manifest,
-	type OwnersOf,
 	parseChunk,
 	parseRecent,
 	type RecentChange,
 	recentPath,
 } from "./entries.ts";
 import { contentOf, entryOf, type KnownOfLayer } from "./entry.ts";
-import type { CatalogueContent, EarlierChunk } from "./files.ts";
+import type { CatalogueContent, EarlierChunk, OwnersOf } from "./files.ts";
 import { addLastChanges, readHistory, recentChanges } from "./history.ts";
 import { hashOf, readText, type UsableState } from "./output.ts";
 import type { Thumbnails } from "./proofs.ts";

@@ -1,5 +1,4 @@
 import type { FromSchema } from "json-schema-to-ts";
-import { groupBy, tryJson } from "../../registry/json.ts";
 import type { Lang } from "../../registry/smallkey.ts";
 import type { catalogueChunk, Entry } from "./entry.ts";
 
@@ -51,40 +50,21 @@ export function chunkOf(smallkey: string): number {
 	return ((hash ^ (hash >>> 16)) >>> 0) % chunkCount;
 }
 
-/** Null where the text is not of this version. */
+/** Null where the text is not of this version. `tryJson` would add the parser of its file to what a page loads first. */
 function parserOf<T extends { version: number }>(version: T["version"], list: keyof T) {
 	return (text: string | null): T | null => {
-		const value = tryJson(text ?? "") as T | null;
-		return value?.version === version && Array.isArray(value[list]) ? value : null;
+		try {
+			const value = JSON.parse(text ?? "") as T | null;
+			return value?.version === version && Array.isArray(value[list]) ? value : null;
+		} catch {
+			return null;
+		}
 	};
 }
 
 export const parseManifest = /* @__PURE__ */ parserOf<Manifest>(indexVersion, "chunks");
 
 export const parseChunk = /* @__PURE__ */ parserOf<Chunk>(indexVersion, "entries");
-
-export const healthReportPath = "index/health.json";
-
-export type OwnersOf = (smallkey: string) => readonly string[];
-
-/** By owners, who can correct them, and host. @param ownersOf names; may be empty */
-export function healthReportOf(entries: readonly Entry[], ownersOf: OwnersOf) {
-	const sick = entries.flatMap(({ health, ...entry }) => (health ? [{ ...entry, health }] : []));
-	sick.sort((a, b) => (a.smallkey < b.smallkey ? -1 : 1));
-	const groups = groupBy(sick, ({ smallkey, address }) =>
-		JSON.stringify([ownersOf(smallkey).join(", "), new URL(address.en).host]),
-	);
-	const sorted = [...groups]
-		.sort(([a], [b]) => (a < b ? -1 : 1))
-		.map(([name, group]) => {
-			const [owner, host] = JSON.parse(name) as [string, string];
-			const layers = group.map(({ smallkey, title, health }) => ({ smallkey, title, ...health }));
-			return { owner, host, layers };
-		});
-	const unchecked = entries.filter(({ health }) => health === null).length;
-	const checked = entries.length - unchecked;
-	return { version: 3, sick: sick.length, checked, unchecked, groups: sorted };
-}
 
 export const recentPath = "changes/recent.json";
 

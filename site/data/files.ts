@@ -1,4 +1,5 @@
 import type { Extension } from "../../api/service/extensions.ts";
+import { groupBy } from "../../registry/json.ts";
 import { langs } from "../../registry/smallkey.ts";
 import { feedPath, layerFile, listFile } from "../static/addresses.ts";
 import { feedText } from "../static/feed.ts";
@@ -13,18 +14,19 @@ import {
 	chunkOf,
 	chunksFolder,
 	type Entry,
-	healthReportOf,
-	healthReportPath,
 	indexVersion,
 	layerPages,
 	type Manifest,
 	manifestPath,
-	type OwnersOf,
 	type RecentChange,
 	recentPath,
 	recentText,
 } from "./entries.ts";
 import { hashOf } from "./output.ts";
+
+const healthReportPath = "index/health.json";
+
+export type OwnersOf = (smallkey: string) => readonly string[];
 
 /** A file that is rendered only if what it is made from has changed. */
 interface DerivedFile {
@@ -136,4 +138,23 @@ export function indexFiles(
 	const manifest: Manifest = { version: indexVersion, layers, ...(commit && { commit }), chunks: paths };
 	files.set(manifestPath, `${JSON.stringify(manifest)}\n`);
 	return { files, chunks, manifest };
+}
+
+/** By owners, who can correct them, and host. @param ownersOf names; may be empty */
+export function healthReportOf(entries: readonly Entry[], ownersOf: OwnersOf) {
+	const sick = entries.flatMap(({ health, ...entry }) => (health ? [{ ...entry, health }] : []));
+	sick.sort((a, b) => (a.smallkey < b.smallkey ? -1 : 1));
+	const groups = groupBy(sick, ({ smallkey, address }) =>
+		JSON.stringify([ownersOf(smallkey).join(", "), new URL(address.en).host]),
+	);
+	const sorted = [...groups]
+		.sort(([a], [b]) => (a < b ? -1 : 1))
+		.map(([name, group]) => {
+			const [owner, host] = JSON.parse(name) as [string, string];
+			const layers = group.map(({ smallkey, title, health }) => ({ smallkey, title, ...health }));
+			return { owner, host, layers };
+		});
+	const unchecked = entries.filter(({ health }) => health === null).length;
+	const checked = entries.length - unchecked;
+	return { version: 3, sick: sick.length, checked, unchecked, groups: sorted };
 }

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import Ajv from "ajv";
 import * as assert from "uvu/assert";
-import { chunkOf, type Entry, type healthReportOf } from "../../../site/data/entries.ts";
+import { chunkOf, type Entry } from "../../../site/data/entries.ts";
 import { catalogueChunk } from "../../../site/data/entry.ts";
-import type { CatalogueSettings } from "../../../site/data/files.ts";
+import type { CatalogueSettings, healthReportOf } from "../../../site/data/files.ts";
 import { test } from "../../helpers/suite.ts";
 import { generateCatalogue } from "../search/catalogue.ts";
 import { buildCatalogue, commitOf } from "./entries.ts";
