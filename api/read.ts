@@ -9,9 +9,6 @@ import { answerTagged, fragmentHeaders, type Reply, refusalCaching, refuseRead }
 
 const maxDocsBytes = 32_000_000;
 
-/** Larger answers are sent in pieces, and never joined. */
-export const maxJoinedBytes = 1_000_000;
-
 const scriptType = "application/javascript; charset=utf-8";
 
 const encoder = new TextEncoder();

@@ -1,3 +1,4 @@
+import { maxRegistrationBytes } from "../registry/registration.ts";
 import type { Lang } from "../registry/smallkey.ts";
 import { problemAt, textIn, textsOf } from "../registry/texts.ts";
 import { matchesEtag } from "../store/hashes.ts";
@@ -16,6 +17,9 @@ export interface Reply {
 	/** In English, for the log only. */
 	cause?: string;
 }
+
+/** Larger answers are sent in pieces, and never joined. */
+export const maxJoinedBytes = 1_000_000;
 
 export const headersOfAnyType = {
 	"Access-Control-Allow-Origin": "*",
@@ -118,6 +122,11 @@ export function textReply(
 	const bodyIn = (lang: Lang) => encoder.encode(JSON.stringify(valueIn(lang)));
 	return { status, headers: { ...jsonHeaders, ...headers }, body: bodyIn("en"), bodyIn };
 }
+
+export const tooLarge: Refusal = {
+	status: 413,
+	errors: [/* @__PURE__ */ problemAt("document", "size", maxRegistrationBytes)],
+};
 
 export function refuseWrite(refusal: Refusal, headers: Record<string, string> = {}): Reply {
 	const { reason = refusalReasons[refusal.status] ?? "other" } = refusal;

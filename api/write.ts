@@ -15,7 +15,15 @@ import type { Commit, Meta, Refusal } from "../store/store.ts";
 import type { WriteAction } from "./app.ts";
 import type { Context, Refresh } from "./context.ts";
 import { addConditions, parseChange, type RequestedChange } from "./register.ts";
-import { emptyBody, jsonReply, type Reply, refuseWrite, textReply, uncachedHeaders } from "./reply.ts";
+import {
+	emptyBody,
+	jsonReply,
+	type Reply,
+	refuseWrite,
+	textReply,
+	tooLarge,
+	uncachedHeaders,
+} from "./reply.ts";
 import type { Sender } from "./senders.ts";
 import { isSignedBy, sha256Hex } from "./signature.ts";
 
@@ -191,11 +199,6 @@ function refuseLimited(which: "address" | "sender", waitSeconds: number): Reply 
 	const errors = [problemAt("", "limit", waitSeconds)];
 	return refuseWrite({ status: 429, errors, reason: `limit of the ${which}`, retryAfter: waitSeconds });
 }
-
-export const tooLarge: Refusal = {
-	status: 413,
-	errors: [/* @__PURE__ */ problemAt("document", "size", maxRegistrationBytes)],
-};
 
 const signaturePattern = /^[A-Za-z0-9_-]{43}$/;
 

@@ -1,6 +1,6 @@
 import type { Log } from "../../store/store.ts";
 import { logText } from "../log.ts";
-import type { Answered } from "./exchange.ts";
+import type { Answered } from "./serve.ts";
 
 /** JSON lines on standard output. */
 function writeLine(fields: object): void {

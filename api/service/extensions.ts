@@ -3,7 +3,7 @@ import type { Lang } from "../../registry/smallkey.ts";
 import type { Layer, Log, Store } from "../../store/store.ts";
 import type { Environment, Io, Variables } from "../configuration.ts";
 import type { Context, OtherRoute } from "../context.ts";
-import type { AnswerEvent } from "../node/exchange.ts";
+import type { AnswerEvent } from "../node/serve.ts";
 import type { Senders } from "../senders.ts";
 import type { Configuration } from "./settings.ts";
 

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { ifThereSync } from "../../store/files/files.ts";
 import { type Environment, readGitHub, readServing, Variables } from "../configuration.ts";
-import { parseTrustedProxies, type TrustedProxies } from "../node/address.ts";
+import { parseTrustedProxies, type TrustedProxies } from "../node/client.ts";
 
 export type Configuration = ReturnType<typeof readCore>;
 

@@ -7,8 +7,7 @@ import { answer, answerFailure, isWriteMethod, type Route, routeOf } from "../ap
 import { type Environment, readGitHub, readServing, Variables } from "../configuration.ts";
 import type { Context, OtherRoute } from "../context.ts";
 import { chargeOncePerRequest, type WriteLimiter } from "../limits.ts";
-import { maxJoinedBytes } from "../read.ts";
-import { inLanguageOf, type Reply } from "../reply.ts";
+import { inLanguageOf, maxJoinedBytes, type Reply } from "../reply.ts";
 import { parseSenders } from "../senders.ts";
 import { answerWrite, writeHeaders } from "../write.ts";
 

@@ -1,7 +1,6 @@
 import * as assert from "uvu/assert";
-import { refuseWrite } from "../../api/reply.ts";
+import { refuseWrite, tooLarge } from "../../api/reply.ts";
 import { parseSenders } from "../../api/senders.ts";
-import { tooLarge } from "../../api/write.ts";
 import { unpackDraft } from "../../registry/draft.ts";
 import { hashes } from "../../store/hashes.ts";
 import { StoreBusy } from "../../store/store.ts";

@@ -1,6 +1,6 @@
 import { type AddressInfo, connect, type Socket } from "node:net";
 import type { Context, OtherRoute } from "../../../api/context.ts";
-import type { Answered, NodeOptions } from "../../../api/node/exchange.ts";
+import type { Answered, NodeOptions } from "../../../api/node/serve.ts";
 import { createNodeServer } from "../../../api/node/serve.ts";
 import type { Store } from "../../../store/store.ts";
 import { Handlers, manual, secrets } from "../../helpers/handlers.ts";

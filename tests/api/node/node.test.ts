@@ -1,8 +1,8 @@
 import * as assert from "uvu/assert";
 import type { Question } from "../../../api/context.ts";
 import { TokenBuckets } from "../../../api/limits.ts";
-import { parseTrustedProxies, type TrustedProxies } from "../../../api/node/address.ts";
-import type { Answered } from "../../../api/node/exchange.ts";
+import { parseTrustedProxies, type TrustedProxies } from "../../../api/node/client.ts";
+import type { Answered } from "../../../api/node/serve.ts";
 import type { Lang } from "../../../registry/smallkey.ts";
 import { memoryStore } from "../../../store/memory.ts";
 import { StoreBusy } from "../../../store/store.ts";

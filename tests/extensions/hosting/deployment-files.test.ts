@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { parse } from "jsonc-parser";
 import * as assert from "uvu/assert";
-import { defaultTimes } from "../../../api/node/exchange.ts";
+import { defaultTimes } from "../../../api/node/serve.ts";
 import { bundle } from "../../../extensions/hosting/bundle.ts";
 import { targetPath, targets } from "../../../registry/targets/table.ts";
 import { defaultLimits } from "../../../store/git/base.ts";

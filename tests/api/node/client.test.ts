@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import * as assert from "uvu/assert";
-import { clientOf, parseTrustedProxies, type TrustedProxies } from "../../../api/node/address.ts";
+import { clientOf, parseTrustedProxies, type TrustedProxies } from "../../../api/node/client.ts";
 import { test } from "../../helpers/suite.ts";
 import { words } from "../../helpers/world.ts";
 

@@ -1,0 +1,203 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { finished, pipeline, Readable } from "node:stream";
+import ipaddr from "ipaddr.js";
+import { maxRegistrationBytes } from "../../registry/registration.ts";
+import { problemAt } from "../../registry/texts.ts";
+import type { Refusal } from "../../store/store.ts";
+import { type Client, Room } from "../limits.ts";
+import { emptyBody, maxJoinedBytes, type Reply, refuseWrite, tooLarge } from "../reply.ts";
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+
+export type TrustedProxies = (address: Address) => boolean;
+
+/** In bits; a wider range would trust a large part of the internet. */
+const minPrefixBits = { ipv4: 8, ipv6: 16 } as const;
+/** From the end, where proxies add their part. */
+const maxForwarded = 50;
+
+/** `TRUSTED_PROXIES`: such as `127.0.0.1,10.1.0.0/16`. An error is a text. */
+export function parseTrustedProxies(text: string): TrustedProxies | string {
+	const trusted: [Address, number][] = [];
+	for (const part of text.split(",").map((range) => range.trim())) {
+		const [plain = "", bits] = part.split("/", 2);
+		const address = parseAddress(plain);
+		if (!address || (bits !== undefined && !ipaddr.isValidCIDR(part)))
+			return `must be addresses or ranges such as 127.0.0.1,10.1.0.0/16, not ${part || "nothing"}`;
+		const kind = address.kind();
+		// An IPv4-mapped range of IPv6 begins with 96 bits that an IPv4 address does not have.
+		const mappedBits = kind === "ipv4" && plain.includes(":") ? 96 : 0;
+		const prefix = bits === undefined ? address.toByteArray().length * 8 : Number(bits) - mappedBits;
+		const least = minPrefixBits[kind];
+		if (prefix < least) return `must not trust everybody: ${part} is wider than /${least}`;
+		trusted.push([address, prefix]);
+	}
+	return (address) => ipaddr.subnetMatch(address, { trusted }, "") === "trusted";
+}
+
+function parseAddress(text: string): Address | null {
+	const plain = text.split("%", 1)[0] as string;
+	// Short spellings such as 10.1 are a mistake.
+	const isAddress = ipaddr.IPv4.isValidFourPartDecimal(plain) || ipaddr.IPv6.isValid(plain);
+	return isAddress ? ipaddr.process(plain) : null;
+}
+
+/**
+ * Call it before the connection ends: a closed connection has no address.
+ * @returns `address`: the connection's, or the one that trusted proxies forwarded. `shares`: for limits and
+ * rooms; empty for a connection from this machine without a forwarded address: it may be a proxy that does
+ * not name its clients
+ */
+export function clientOf(request: IncomingMessage, isTrusted: TrustedProxies) {
+	const address = request.socket.remoteAddress ?? "";
+	const peer = parseAddress(address);
+	if (!peer) return { address, shares: [address] };
+	const forwarded = request.headers["x-forwarded-for"];
+	if (typeof forwarded !== "string" || !isTrusted(peer))
+		return { address, shares: isLoopback(peer) ? [] : sharesOf(peer) };
+	let client = peer;
+	for (const part of forwarded.split(",").slice(-maxForwarded).reverse()) {
+		const [, bracketed, ipv4] = /^\[([^\]]*)\](?::\d+)?$|^([\d.]+):\d+$/.exec(part.trim()) ?? [];
+		const next = parseAddress(bracketed ?? ipv4 ?? part.trim());
+		// Another machine's loopback address is its own.
+		if (!next || (isLoopback(next) && !isLoopback(client))) break;
+		client = next;
+		if (!isTrusted(client)) break;
+	}
+	return { address: client.toString(), shares: sharesOf(client) };
+}
+
+/** With IPv6 the network of 64 bits, since one client has all of it, and that of its site. */
+function sharesOf(client: Address): Client {
+	const network = (bits: number) => `${ipaddr.IPv6.networkAddressFromCIDR(`${client}/${bits}`)}`;
+	return client.kind() === "ipv4" ? [`${client}`] : [network(64), `${network(48)}/48`];
+}
+
+/** The characters of a name or an address and its port. */
+const hostPattern = /^[\w.:[\]-]{1,261}$/;
+
+export function originOf({ headers, socket }: IncomingMessage, isTrusted: TrustedProxies): string | null {
+	const { host = "", "x-forwarded-proto": scheme } = headers;
+	if (!hostPattern.test(host) || !URL.canParse(`http://${host}`)) return null;
+	const proxied = ["x-forwarded-for", "x-forwarded-proto", "forwarded", "via"];
+	if (!proxied.some((name) => headers[name])) return `http://${host}`;
+	const peer = parseAddress(socket.remoteAddress ?? "");
+	return peer && isTrusted(peer) && (scheme === "http" || scheme === "https") ? `${scheme}://${host}` : null;
+}
+
+function isLoopback(address: Address): boolean {
+	return address.range() === "loopback";
+}
+
+/** As nginx calls it, in the log only: the client has closed the connection. */
+export const clientGone = 499;
+
+const defaultHeldBytes = 32 * 1024 * 1024;
+const maxBodies = 4_096;
+
+const noRoom: Refusal = {
+	status: 503,
+	errors: [problemAt("", "busy")],
+	reason: "no room for the body",
+	retryAfter: 1,
+};
+
+/**
+ * Bodies that arrive within a time, while there is room for their bytes. `read`: a Reply refuses the body.
+ * `end` frees the room.
+ */
+export function createReceiver(timeoutMs: number, maxHeldBytes = defaultHeldBytes) {
+	const bodies = new Room(maxBodies);
+	const bytes = new Room(maxHeldBytes);
+	return (request: IncomingMessage, client: Client) => {
+		const place = bodies.hold(client);
+		const room = bytes.hold(client);
+		const read = async () => (place.take(1) ? refuseWrite(noRoom) : readBody(request, timeoutMs, room.take));
+		const end = () => {
+			place.end();
+			room.end();
+		};
+		return { read, end };
+	};
+}
+
+/** Takes room for the bytes that have arrived, not for those announced. */
+function readBody(request: IncomingMessage, timeoutMs: number, take: ReturnType<Room["hold"]>["take"]) {
+	return new Promise<Uint8Array | Reply>((resolve) => {
+		let chunks: Buffer[] | null = [];
+		let length = 0;
+		const settle = (body: Uint8Array | Reply) => {
+			clearTimeout(timer);
+			chunks = null;
+			resolve(body);
+		};
+		const errors = [problemAt("", "body-late", timeoutMs / 1000)];
+		const late = () => settle(refuseWrite({ status: 408, errors }, { Connection: "close" }));
+		const timer = setTimeout(late, timeoutMs);
+		request.on("data", (chunk: Buffer) => {
+			if (!chunks) return;
+			length += chunk.length;
+			if (length > maxRegistrationBytes) settle(refuseWrite(tooLarge));
+			else if (take(chunk.length)) settle(refuseWrite(noRoom));
+			else chunks.push(chunk);
+		});
+		const gone = { status: clientGone, headers: {}, body: emptyBody };
+		finished(request, (error) => settle(error ? gone : Buffer.concat(chunks ?? [])));
+	});
+}
+
+const maxUnreadBytes = 256 * 1024 * 1024;
+
+/**
+ * Closes the connection of a client that does not read in time. @param timeoutMs beside the time at
+ * `bytesPerSecond`
+ */
+export function createSend(timeoutMs: number, bytesPerSecond: number) {
+	const unread = new Map<ServerResponse, number>();
+	let unreadBytes = 0;
+
+	function watch(response: ServerResponse, length: number): void {
+		const close = () => response.socket?.destroy();
+		const timer = setTimeout(close, timeoutMs + (length / bytesPerSecond) * 1000);
+		const bytes = response.writableLength;
+		unread.set(response, bytes);
+		unreadBytes += bytes;
+		response.once("close", () => {
+			clearTimeout(timer);
+			unread.delete(response);
+			unreadBytes -= bytes;
+		});
+		const [oldest] = unread.keys();
+		if (unreadBytes > maxUnreadBytes) oldest?.socket?.destroy();
+	}
+
+	return (response: ServerResponse, { status, headers, body }: Reply): void => {
+		if (status !== 304 && status !== 204) headers["Content-Length"] = String(body.length);
+		response.writeHead(status, headers);
+		const { req: request } = response;
+		const isSending = request.method !== "GET" && !request.complete;
+		const isStream = !(body instanceof Uint8Array) && body.length > maxJoinedBytes;
+		if (request.method === "HEAD" || body.length === 0) response.end();
+		else if (isStream) pipeline(Readable.from(body), response, () => undefined);
+		else if (isSending && !response.shouldKeepAlive && headers.Connection !== "close") {
+			// The client wants the connection closed. Closed before its whole body was read, it could lose
+			// the answer (RFC 9112, section 9.6).
+			response.write(joined(body), "latin1");
+			finished(request, () => response.end());
+		} else response.end(joined(body), "latin1");
+		// The operating system's buffer takes most answers at once.
+		if (response.writableLength > 0 || isStream) watch(response, body.length);
+	};
+}
+
+/**
+ * As a text with one character for each byte: a new buffer for each answer takes twice as long (row `docs-50`
+ * of `npm run bench`).
+ */
+function joined(body: Reply["body"]): Uint8Array | string {
+	if (body instanceof Uint8Array) return body;
+	let text = "";
+	for (const { buffer, byteOffset, length } of body)
+		text += Buffer.from(buffer, byteOffset, length).toString("latin1");
+	return text;
+}
