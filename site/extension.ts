@@ -11,7 +11,7 @@ export interface SiteService extends RunningService<SiteSettings> {
 	catalogue?: Catalogue;
 }
 
-export function createSite({ worker, limits }: Pick<ServiceCatalogue["given"], "worker" | "limits">) {
+export function createSite({ worker, limits }: Pick<ServiceCatalogue["settings"], "worker" | "limits">) {
 	async function start(service: RunningService<SiteSettings>): Promise<Started> {
 		const { configuration, repository, tip, out, log, senders } = service;
 		if (!configuration.site) {

@@ -111,8 +111,10 @@ export function writeFiles(
 ) {
 	removeTemporaryFiles(out, writer);
 	const count = { written: 0, removed: 0 };
-	const orderOf = ([path, content]: [string, unknown]) =>
-		content === null ? 0 : isAsset(path) ? Number.MAX_SAFE_INTEGER : path.split("/").length;
+	const orderOf = ([path, content]: [string, unknown]) => {
+		if (content === null) return 0;
+		return isAsset(path) ? Number.MAX_SAFE_INTEGER : path.split("/").length;
+	};
 	for (const [path, content] of [...files].sort((a, b) => orderOf(b) - orderOf(a))) {
 		mkdirSync(dirname(join(out, path)), { recursive: true });
 		const copies = (bytes: Uint8Array) => (isCompressed ? compressed(path, bytes) : []);

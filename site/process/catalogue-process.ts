@@ -42,9 +42,9 @@ export class ServiceCatalogue {
 	readonly #limits: typeof defaultLimits;
 	readonly #running: Promise<void>;
 
-	constructor(readonly given: ServiceCatalogueOptions) {
-		this.#limits = { ...defaultLimits, ...given.limits };
-		this.#running = this.#run().catch(given.log.error);
+	constructor(readonly settings: ServiceCatalogueOptions) {
+		this.#limits = { ...defaultLimits, ...settings.limits };
+		this.#running = this.#run().catch(settings.log.error);
 	}
 
 	changed(commit: string): void {
@@ -78,7 +78,7 @@ export class ServiceCatalogue {
 	}
 
 	async #update(commit: string): Promise<boolean> {
-		const { log } = this.given;
+		const { log } = this.settings;
 		const reason = await this.#write(commit).catch(({ message }: Error) => message);
 		if (reason && !this.#isFailing && !this.#closing.signal.aborted)
 			log.warn(`the catalogue cannot be updated: ${reason}`);
@@ -90,7 +90,7 @@ export class ServiceCatalogue {
 
 	/** @returns why it failed; empty if it did not @throws {Error} if the process cannot be started */
 	async #write(commit: string): Promise<string> {
-		const { repository, out, options, worker } = this.given;
+		const { repository, out, options, worker } = this.settings;
 		const order: CatalogueOrder = { repository, commit, out, options: options() };
 		const { readUsable } = await import("../data/output.ts");
 		if (readUsable(out, order.options)?.commit === commit) return "";

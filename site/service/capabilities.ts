@@ -107,7 +107,7 @@ export class Capabilities {
 	legendFormats: readonly string[] = [];
 }
 
-export function* lineOf(layer: CapabilitiesLayer): Generator<CapabilitiesLayer> {
+export function* withParents(layer: CapabilitiesLayer): Generator<CapabilitiesLayer> {
 	for (let next: CapabilitiesLayer | null = layer; next; next = next.parent) yield next;
 }
 
@@ -127,7 +127,7 @@ export function ownBox(
 /** Else the union of the layers in it, else that of the nearest parent with one (06-042, section 7.2.4.6.6). */
 export function boxOf(layer: CapabilitiesLayer, { isOlder }: Capabilities): Bounds | null {
 	let bounds = ownBox(layer, isOlder) ?? layer.inner;
-	for (const parent of lineOf(layer)) bounds ??= ownBox(parent, isOlder);
+	for (const parent of withParents(layer)) bounds ??= ownBox(parent, isOlder);
 	return bounds;
 }
 

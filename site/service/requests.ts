@@ -4,8 +4,8 @@ import {
 	Capabilities,
 	type CapabilitiesLayer,
 	type Dimension,
-	lineOf,
 	type OgcService,
+	withParents,
 } from "./capabilities.ts";
 
 /** In any case (06-042, section 6.8.1). ArcGIS Server does not read `+` as a space. An invalid address stays. */
@@ -54,7 +54,8 @@ export type PictureRequest = ReturnType<typeof pictureRequest>;
 
 export function pictureFactsOf(capabilities: Capabilities, layer: CapabilitiesLayer | null) {
 	const { version, isOlder, pictureAddress, pictureFormats, root } = capabilities;
-	const line = layer ? [...lineOf(layer)] : root ? [root] : [];
+	const innermost = layer ?? root;
+	const line = innermost ? [...withParents(innermost)] : [];
 	const dimensions = new Map<string, Dimension>();
 	for (const dimension of line.toReversed().flatMap((part) => part.dimensions)) {
 		const { name, hasDefault, last } = dimension;
@@ -101,6 +102,7 @@ export function pictureRequest(
 ) {
 	const { version, isOlder, formats, dimensions, style, ...document } = facts ?? withoutDocument;
 	const [format = "image/png"] = bestFormats.flatMap((best) => formats.find((name) => best.test(name)) ?? []);
+	const older = /^1\.1\.\d$/.test(version) ? version : "1.1.1";
 	const { address: listed } = document;
 	const href = listed !== "" && URL.canParse(listed, address) ? new URL(listed, address).href : "";
 	return {
@@ -108,7 +110,7 @@ export function pictureRequest(
 		reference,
 		isOlder,
 		parameters: {
-			VERSION: !isOlder ? "1.3.0" : /^1\.1\.\d$/.test(version) ? version : "1.1.1",
+			VERSION: isOlder ? older : "1.3.0",
 			LAYERS: names.join(","),
 			STYLES: style,
 			FORMAT: format,

@@ -9,10 +9,10 @@ import {
 	type Capabilities,
 	type CapabilitiesLayer,
 	findLayer,
-	lineOf,
 	type OgcService,
 	type Scales,
 	textFor,
+	withParents,
 } from "../../../site/service/capabilities.ts";
 import { quote } from "../../../site/service/decode.ts";
 import { type Bounds, degreesOf } from "../../../site/service/projections.ts";
@@ -71,7 +71,7 @@ function keywordsFor({ keywords }: CapabilitiesLayer, lang: Lang): string[] {
 
 /** Of the layer, else of the nearest parent with some (06-042, table 6). */
 export function scalesOf(layer: CapabilitiesLayer): Scales | null {
-	for (const { scales } of lineOf(layer)) {
+	for (const { scales } of withParents(layer)) {
 		if (!scales) continue;
 		const { smallest, largest } = scales;
 		// Some services swap the two bounds, which would hide the layer at every scale.
@@ -82,5 +82,5 @@ export function scalesOf(layer: CapabilitiesLayer): Scales | null {
 
 /** Of the layer's and its parents' styles (06-042, table 6). */
 export function legendFormatsOf(layer: CapabilitiesLayer): string[] {
-	return [...new Set([...lineOf(layer)].flatMap(({ ownLegendFormats }) => ownLegendFormats))];
+	return [...new Set([...withParents(layer)].flatMap(({ ownLegendFormats }) => ownLegendFormats))];
 }

@@ -112,7 +112,7 @@ test("a draft of the form is drawn, shared by its address, and proposed without 
 	assert.ok(
 		await page.locator("details:has(> .copies)").evaluate((details) => (details as HTMLDetailsElement).open),
 	);
-	// Neither the way past the menu nor the other language loses it.
+	// Neither `.skip` nor the language loses it.
 	await page.locator(".skip").focus();
 	await page.keyboard.press("Enter");
 	const other = async () => (await page.locator(".language").getAttribute("href")) ?? "";
