@@ -12,7 +12,7 @@ import type { CheckResult } from "../health.ts";
 import { commitGroup, descriptionOf, type HarvestResult, type Outcome } from "./commit.ts";
 import type { LookAt } from "./process.ts";
 import { createGroups, createLanes, nextMoment, type Schedule } from "./schedule.ts";
-import { type HarvestEnd, type LastCheck, LayerStates } from "./states.ts";
+import { LayerStates } from "./states.ts";
 
 interface HarvesterOptions extends Schedule {
 	store: Store;
@@ -44,7 +44,7 @@ export class Harvester {
 	readonly #urgent = createLanes(maxHosts);
 	readonly #ordinary = createLanes(maxHosts);
 	readonly #groups: ReturnType<typeof createGroups<HarvestResult>>;
-	readonly #states: LayerStates;
+	readonly states: LayerStates;
 	#pollTimer: unknown;
 	/** In milliseconds of `performance.now`. */
 	#writtenMs = Number.NEGATIVE_INFINITY;
@@ -55,53 +55,39 @@ export class Harvester {
 
 	constructor(options: HarvesterOptions) {
 		this.#options = options;
-		this.#states = new LayerStates(() => options.now().getTime(), options.everyMs);
+		this.states = new LayerStates(() => options.now().getTime(), options.everyMs);
 		const limits = { timers: options.timers, ms: groupMs, max: maxGroup };
 		this.#groups = createGroups(limits, (group) => this.#commit([...group.values()]));
-	}
-
-	get waiting(): number {
-		return this.#states.waiting.size;
-	}
-
-	/** `waiting`: queued, running, or not committed yet. Null if the layer was not harvested since the start. */
-	stateOf(smallkey: string): { state: "waiting" } | HarvestEnd | null {
-		return this.#states.isBusy(smallkey) ? { state: "waiting" } : (this.#states.ends.get(smallkey) ?? null);
-	}
-
-	/** Null if the layer was not checked since the start. */
-	lastCheckOf(smallkey: string): LastCheck | null {
-		return this.#states.lastChecks.get(smallkey) ?? null;
 	}
 
 	/** Queues a layer before all others. Returns immediately. */
 	follow(smallkey: string): void {
 		if (this.#ending.signal.aborted) return;
 		this.#writtenMs = performance.now();
-		this.#states.waiting.add(smallkey);
-		this.#states.ends.delete(smallkey);
+		this.states.waiting.add(smallkey);
+		this.states.ends.delete(smallkey);
 		void this.#arrivals(() => this.#enqueue(smallkey, this.#urgent));
 	}
 
 	/** Harvests the layers that were never harvested, then each layer once a period, spread over the period. */
 	async start(): Promise<void> {
-		const startMs = this.#states.nowMs();
+		const startMs = this.states.nowMs();
 		await this.#enqueueAll([...this.#options.allKeys()], true);
 		this.#pollLater(startMs);
 	}
 
 	/** Queues layers after all others. Returns their number immediately. */
 	refresh({ olderThanMs, maxLayers, isWanted }: Refresh): number {
-		const time = this.#states.nowMs();
-		const { ends } = this.#states;
+		const time = this.states.nowMs();
+		const { ends } = this.states;
 		const timeOf = (smallkey: string) =>
-			this.#states.isBusy(smallkey) ? time : (ends.get(smallkey)?.at ?? 0);
+			this.states.isBusy(smallkey) ? time : (ends.get(smallkey)?.at ?? 0);
 		const isOlder = (smallkey: string) =>
 			ends.get(smallkey)?.state === "failed" || timeOf(smallkey) <= time - (olderThanMs ?? -Infinity);
 		const due = [...this.#options.allKeys()].filter((key) => isWanted(key) && isOlder(key));
 		const smallkeys = due.sort((a, b) => timeOf(a) - timeOf(b)).slice(0, maxLayers ?? due.length);
-		const idle = smallkeys.filter((smallkey) => !this.#states.waiting.has(smallkey));
-		for (const smallkey of idle) this.#states.waiting.add(smallkey);
+		const idle = smallkeys.filter((smallkey) => !this.states.waiting.has(smallkey));
+		for (const smallkey of idle) this.states.waiting.add(smallkey);
 		void this.#enqueueAll(idle);
 		return smallkeys.length;
 	}
@@ -120,7 +106,7 @@ export class Harvester {
 		const layer = await this.#options.store.read(smallkey);
 		const registration = parseStored(layer);
 		if (layer && registration) return { layer, registration };
-		this.#states.forget(smallkey);
+		this.states.forget(smallkey);
 		return null;
 	}
 
@@ -129,11 +115,11 @@ export class Harvester {
 		if (this.#ending.signal.aborted) return;
 		const { allKeys, everyMs, timers } = this.#options;
 		const poll = async () => {
-			const untilMs = this.#states.nowMs();
+			const untilMs = this.states.nowMs();
 			const due: string[] = [];
 			await eachInSlices(allKeys(), (smallkey) => {
-				const dueMs = this.#states.ends.get(smallkey)?.nextTry ?? nextMoment(smallkey, sinceMs, everyMs);
-				if (dueMs <= untilMs && !this.#states.isBusy(smallkey)) due.push(smallkey);
+				const dueMs = this.states.ends.get(smallkey)?.nextTry ?? nextMoment(smallkey, sinceMs, everyMs);
+				if (dueMs <= untilMs && !this.states.isBusy(smallkey)) due.push(smallkey);
 			});
 			await this.#enqueueAll(due);
 			this.#pollLater(untilMs);
@@ -156,10 +142,10 @@ export class Harvester {
 			if (!stored || signal.aborted) return;
 			const { layer, registration } = stored;
 			if (isNew && isDescribed(registration, descriptionOf(layer))) return;
-			this.#states.waiting.add(smallkey);
+			this.states.waiting.add(smallkey);
 			void lanes.run(new URL(registration.en.service_url).host, () => this.#visit(smallkey));
 		} catch (error) {
-			this.#states.waiting.delete(smallkey);
+			this.states.waiting.delete(smallkey);
 			this.#fail([{ smallkey }], error);
 		}
 	}
@@ -170,8 +156,8 @@ export class Harvester {
 		for (let pauses = 0; pauses < maxPauses && performance.now() < this.#writtenMs + quietMs; pauses += 1)
 			await sleep(quietMs, undefined, { signal }).catch(() => undefined);
 		// It may have been harvested in the other lane.
-		if (signal.aborted || !this.#states.waiting.delete(smallkey)) return;
-		this.#states.running.add(smallkey);
+		if (signal.aborted || !this.states.waiting.delete(smallkey)) return;
+		this.states.running.add(smallkey);
 		try {
 			const stored = await this.#read(smallkey);
 			if (!stored) return;
@@ -180,9 +166,9 @@ export class Harvester {
 			const result = resultOf(look.checked);
 			const findings = findingLines(registration, look.checked);
 			const state = result?.state ?? null;
-			this.#states.lastChecks.set(smallkey, { state, at: this.#states.nowMs(), findings });
+			this.states.lastChecks.set(smallkey, { state, at: this.states.nowMs(), findings });
 			checked(smallkey, result);
-			if (harvestedLangs(registration).length === 0) this.#states.running.delete(smallkey);
+			if (harvestedLangs(registration).length === 0) this.states.running.delete(smallkey);
 			else this.#groups.add(smallkey, { smallkey, registration, harvested: look.harvested });
 		} catch (error) {
 			this.#fail([{ smallkey }], error);
@@ -205,7 +191,7 @@ export class Harvester {
 		this.#lastError = String(error);
 		const failure = textOf("harvest-failed");
 		const findings = [{ en: textIn("en", failure), fr: textIn("fr", failure) }];
-		for (const { smallkey } of layers) this.#states.end(smallkey, "failed", findings, true);
+		for (const { smallkey } of layers) this.states.end(smallkey, "failed", findings, true);
 	}
 
 	#finish(outcomes: ReadonlyMap<HarvestResult, Outcome>): void {
@@ -216,8 +202,8 @@ export class Harvester {
 			line[outcome] = (line[outcome] ?? 0) + 1;
 			const again = harvested.findings.some(({ state }) => state === "down");
 			const findings = findingLines(registration, harvested.findings);
-			this.#states.end(smallkey, outcome === "failed" ? "failed" : "done", findings, again);
-			if (outcome === "dropped") this.#states.ends.delete(smallkey);
+			this.states.end(smallkey, outcome === "failed" ? "failed" : "done", findings, again);
+			if (outcome === "dropped") this.states.ends.delete(smallkey);
 		}
 		log.info(line);
 		this.#lastError = "";

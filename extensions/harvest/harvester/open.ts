@@ -14,19 +14,18 @@ import { createHealthGroups } from "./health-checks.ts";
 import { createNotifier, type Notice } from "./notifier.ts";
 import { createHarvestProcess } from "./process.ts";
 import { systemTimers } from "./schedule.ts";
+import type { LayerStates } from "./states.ts";
 
-export type HarvestStates = Pick<Harvester, "stateOf" | "lastCheckOf">;
-
-/** Adds harvest and health to the status of a layer. @param harvester null if this service does not harvest */
+/** Adds harvest and health to the status of a layer. @param states null if this service does not harvest */
 export function createLayerParts(
 	{ repository }: Pick<RunningService, "repository">,
-	harvester: HarvestStates | null,
+	states: Pick<LayerStates, "stateOf" | "lastCheckOf"> | null,
 ) {
 	function harvestOf(smallkey: string, layer: Layer, lang: Lang): LayerStatus["harvest"] {
 		const registration = harvestedOf(layer);
 		if (!registration) return { state: "none" };
-		if (!harvester) return { state: "off" };
-		const end = harvester.stateOf(smallkey);
+		if (!states) return { state: "off" };
+		const end = states.stateOf(smallkey);
 		// While the service starts, the layer may not be queued yet.
 		if (!end) return { state: isDescribed(registration, descriptionOf(layer)) ? "done" : "waiting" };
 		if (end.state === "waiting") return { state: "waiting" };
@@ -35,7 +34,7 @@ export function createLayerParts(
 	}
 
 	function healthOf(smallkey: string, sickness: Sickness | undefined, lang: Lang): LayerStatus["health"] {
-		const last = harvester?.lastCheckOf(smallkey) ?? null;
+		const last = states?.lastCheckOf(smallkey) ?? null;
 		const since = sickness && last?.state !== null ? { since: sickness.since } : {};
 		if (!last) return { state: sickness?.state ?? "unknown", ...since };
 		const findings = last.findings.map((line) => line[lang]);
@@ -78,7 +77,7 @@ export async function startHarvest(service: RunningService<HarvestSettings>): Pr
 	return {
 		provides: { notify },
 		changed: (_commit, smallkeys) => void eachInSlices(smallkeys, (smallkey) => harvester.follow(smallkey)),
-		layer: createLayerParts(service, harvester),
+		layer: createLayerParts(service, harvester.states),
 		refresh: (selection) => harvester.refresh(selection),
 		close: async () => {
 			const closed = harvester.close();

@@ -3,7 +3,7 @@ import type { FindingLine } from "../finding.ts";
 import { nextMoment } from "./schedule.ts";
 
 /** Times are in milliseconds since 1970. */
-export interface HarvestEnd {
+interface HarvestEnd {
 	/** `failed`: no service answered, and the description stays. */
 	state: "done" | "failed";
 	at: number;
@@ -12,7 +12,7 @@ export interface HarvestEnd {
 	failures: number;
 }
 
-export interface LastCheck {
+interface LastCheck {
 	/** null: healthy. */
 	state: SickState | null;
 	at: number;
@@ -39,6 +39,16 @@ export class LayerStates {
 
 	isBusy(smallkey: string): boolean {
 		return this.waiting.has(smallkey) || this.running.has(smallkey);
+	}
+
+	/** `waiting`: queued, running, or not committed yet. Null if the layer was not harvested since the start. */
+	stateOf(smallkey: string): { state: "waiting" } | HarvestEnd | null {
+		return this.isBusy(smallkey) ? { state: "waiting" } : (this.ends.get(smallkey) ?? null);
+	}
+
+	/** Null if the layer was not checked since the start. */
+	lastCheckOf(smallkey: string): LastCheck | null {
+		return this.lastChecks.get(smallkey) ?? null;
 	}
 
 	forget(smallkey: string): void {

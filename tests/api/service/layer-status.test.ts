@@ -2,7 +2,8 @@ import * as assert from "uvu/assert";
 import { answerFailure, answerStatus, routeOf } from "../../../api/app.ts";
 import type { Client } from "../../../api/limits.ts";
 import { createReadStatus } from "../../../api/service/layer-status.ts";
-import { createLayerParts, type HarvestStates } from "../../../extensions/harvest/harvester/open.ts";
+import { createLayerParts } from "../../../extensions/harvest/harvester/open.ts";
+import type { LayerStates } from "../../../extensions/harvest/harvester/states.ts";
 import { acceptReview, parseReviewer } from "../../../extensions/review/decide.ts";
 import { findWaiting } from "../../../extensions/review/waiting.ts";
 import { type Lang, layerPath } from "../../../registry/smallkey.ts";
@@ -13,8 +14,8 @@ import { clientAt, feature, Local, manual, noon, responseOf, tiles, wms } from "
 import { eventually, gate } from "../../helpers/wait.ts";
 import { sharedSuite } from "../../helpers/world.ts";
 
-type HarvestState = NonNullable<ReturnType<HarvestStates["stateOf"]>>;
-type LastCheck = NonNullable<ReturnType<HarvestStates["lastCheckOf"]>>;
+type HarvestState = NonNullable<ReturnType<LayerStates["stateOf"]>>;
+type LastCheck = NonNullable<ReturnType<LayerStates["lastCheckOf"]>>;
 
 const test = sharedSuite("status", async (use) => ({ local: use(await Local.open()) }));
 test.after.each(({ local }) => {

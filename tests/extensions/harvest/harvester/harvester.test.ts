@@ -65,7 +65,7 @@ function openScene(quietMs = 0) {
 		const isSet = () => timers.waiting.some(({ ms }) => ms === 60_000);
 		await eventually(isSet);
 		timers.run(60_000);
-		await eventually(() => isSet() && harvester.waiting === 0);
+		await eventually(() => isSet() && harvester.states.waiting.size === 0);
 	};
 	const put = async (smallkey: string, body = feature()) => {
 		// A signature is good once.
@@ -106,14 +106,14 @@ test("a layer is served in its generic form at once, and enriched by a commit of
 	const [held, release] = gate();
 	scene.holds.set("maps.example", held);
 	await scene.put("ozone");
-	assert.equal([displayName("ozone"), harvester.stateOf("ozone")], ["ozone", null]);
+	assert.equal([displayName("ozone"), harvester.states.stateOf("ozone")], ["ozone", null]);
 	harvester.follow("ozone");
-	assert.equal(harvester.stateOf("ozone"), { state: "waiting" });
+	assert.equal(harvester.states.stateOf("ozone"), { state: "waiting" });
 	await eventually(() => scene.begun.length === 1);
-	assert.equal([displayName("ozone"), harvester.stateOf("ozone")], ["ozone", { state: "waiting" }]);
+	assert.equal([displayName("ozone"), harvester.states.stateOf("ozone")], ["ozone", { state: "waiting" }]);
 	release();
 	await eventually(() => looks.length === 1);
-	assert.equal(harvester.stateOf("ozone"), { state: "waiting" });
+	assert.equal(harvester.states.stateOf("ozone"), { state: "waiting" });
 	await scene.stored(1);
 	assert.equal([lines, displayName("ozone")], [[{ harvested: 1, changed: 1 }], "Stations"]);
 	const { author, subject, edits } = commits.at(-1) ?? {};
@@ -122,7 +122,7 @@ test("a layer is served in its generic form at once, and enriched by a commit of
 		["fragment-publisher", "harvest ozone", ["layers/oz/ozone.service.json"]],
 	);
 	const nextTry = nextMoment("ozone", handlers.now, 7 * day);
-	assert.equal(harvester.stateOf("ozone"), {
+	assert.equal(harvester.states.stateOf("ozone"), {
 		state: "done",
 		at: handlers.now,
 		findings: [],
@@ -132,8 +132,8 @@ test("a layer is served in its generic form at once, and enriched by a commit of
 	harvester.follow("ozone");
 	await scene.stored(2);
 	assert.equal([lines[1], commits.length], [{ harvested: 1, unchanged: 1 }, 2]);
-	assert.equal(harvester.lastCheckOf("ozone"), { state: null, at: handlers.now, findings: [] });
-	assert.is(harvester.lastCheckOf("other"), null);
+	assert.equal(harvester.states.lastCheckOf("ozone"), { state: null, at: handlers.now, findings: [] });
+	assert.is(harvester.states.lastCheckOf("other"), null);
 });
 
 test("a harvest is dropped if its layer moved, changed its type or was removed meanwhile; else it is kept", async (scene) => {
@@ -190,20 +190,20 @@ test("a description that the store refuses does not keep the others from being s
 	void harvester.start();
 	await eventually(() => looks.length === 2);
 	timers.run(1_000);
-	const states = () => ["ab", "cd"].map((smallkey) => harvester.stateOf(smallkey)?.state);
+	const states = () => ["ab", "cd"].map((smallkey) => harvester.states.stateOf(smallkey)?.state);
 	await eventually(() => !states().includes("waiting"));
 	assert.equal([states(), lines], [["failed", "done"], [{ harvested: 1, changed: 1 }]]);
 	const ours = {
 		en: "this catalogue could not read or store it now; it tries again by itself",
 		fr: "ce catalogue n’a pas pu le lire ou l’enregistrer; il réessaiera de lui-même",
 	};
-	assert.equal((harvester.stateOf("ab") as { findings?: unknown }).findings, [ours]);
+	assert.equal((harvester.states.stateOf("ab") as { findings?: unknown }).findings, [ours]);
 	assert.is(handlers.reported.splice(0).length, 1);
 });
 
 test("a process that cannot start is logged once for all layers, which are tried again", async (scene) => {
 	for (const smallkey of ["ab", "cd"]) await scene.follow(smallkey, feature("/fails/MapServer/1"));
-	const states = () => ["ab", "cd"].map((smallkey) => scene.harvester.stateOf(smallkey)?.state);
+	const states = () => ["ab", "cd"].map((smallkey) => scene.harvester.states.stateOf(smallkey)?.state);
 	await eventually(() => states().every((state) => state === "failed"));
 	assert.is(scene.handlers.reported.splice(0).length, 1);
 });
@@ -218,7 +218,7 @@ test("a start harvests what was never harvested, one layer of a host at a time, 
 	await scene.put("wrong", feature("/nowhere/MapServer/1"));
 	await scene.put("picture", tiles);
 	void harvester.start();
-	await eventually(() => harvester.waiting === 3);
+	await eventually(() => harvester.states.waiting.size === 3);
 	assert.is(scene.work.most, 1);
 	await scene.follow("fresh");
 	await eventually(() => scene.work.running === 2);
@@ -226,13 +226,13 @@ test("a start harvests what was never harvested, one layer of a host at a time, 
 	await scene.stored(6);
 	assert.equal(lines[1], { harvested: 5, changed: 4, failed: 1 });
 	assert.ok(looks.indexOf("fresh") < looks.indexOf("n2"), "before those that wait");
-	assert.equal([scene.work.most, harvester.stateOf("picture")], [2, null]);
-	assert.is(harvester.stateOf("wrong")?.state, "failed");
+	assert.equal([scene.work.most, harvester.states.stateOf("picture")], [2, null]);
+	assert.is(harvester.states.stateOf("wrong")?.state, "failed");
 });
 
 test("a service that is down is tried again, later and later, until its layer is removed or harvested", async (scene) => {
 	const { harvester, timers, looks, displayName, handlers } = scene;
-	const nextTry = () => (harvester.stateOf("ozone") as { nextTry?: number }).nextTry ?? 0;
+	const nextTry = () => (harvester.states.stateOf("ozone") as { nextTry?: number }).nextTry ?? 0;
 	scene.serve(503);
 	void harvester.start();
 	await eventually(() => timers.waiting.length === 1);
@@ -246,19 +246,19 @@ test("a service that is down is tried again, later and later, until its layer is
 		await scene.poll();
 		await eventually(() => looks.length === round + 2);
 		timers.run(1_000);
-		await eventually(() => harvester.stateOf("ozone")?.state === "failed");
+		await eventually(() => harvester.states.stateOf("ozone")?.state === "failed");
 	}
 	const findings = ["en", "fr"].map((lang) => ({
 		en: `/${lang}/service_url: ${host}${mapLayer}: answers with status 503`,
 		fr: `/${lang}/service_url: ${host}${mapLayer} : répond par le statut 503`,
 	}));
 	const last = { state: "failed", at: handlers.now, findings, nextTry: handlers.now + 480_000, failures: 4 };
-	assert.equal(harvester.stateOf("ozone"), last);
-	assert.equal(harvester.lastCheckOf("ozone"), { state: "down", at: handlers.now, findings });
+	assert.equal(harvester.states.stateOf("ozone"), last);
+	assert.equal(harvester.states.lastCheckOf("ozone"), { state: "down", at: handlers.now, findings });
 	scene.serve();
 	await scene.follow("ozone", feature(mapLayer, { service_name: "round 5" }));
 	await scene.stored(5);
-	assert.equal([displayName("ozone"), harvester.stateOf("ozone")?.state], ["round 5", "done"]);
+	assert.equal([displayName("ozone"), harvester.states.stateOf("ozone")?.state], ["round 5", "done"]);
 	await scene.follow("wrong", feature("/nowhere/MapServer/1"));
 	await scene.stored(6);
 	handlers.now += 3_600_000;
@@ -279,12 +279,12 @@ test("while one service hangs, layers of others are harvested; closing ends it, 
 	await scene.follow("picture", tiles);
 	await eventually(() => looks.length === 3);
 	assert.equal(looks.toSorted(), ["a", "b", "picture"]);
-	assert.equal(harvester.stateOf("odd"), { state: "waiting" });
+	assert.equal(harvester.states.stateOf("odd"), { state: "waiting" });
 	const closed = harvester.close();
 	release();
 	await closed;
 	harvester.follow("odd");
-	assert.equal([harvester.waiting, lines], [0, [{ harvested: 2, changed: 2 }]]);
+	assert.equal([harvester.states.waiting.size, lines], [0, [{ harvested: 2, changed: 2 }]]);
 	assert.is(commits.at(-1)?.subject, "harvest 2 layers");
 });
 
