@@ -15,21 +15,12 @@ const prefix = "fragments_";
 export function createMetrics() {
 	const registry = new Registry();
 	const registers = [registry];
-	const createCounter = (name: string, help: string, ...labelNames: string[]) =>
+	const counter = (name: string, help: string, ...labelNames: string[]) =>
 		new Counter({ name: prefix + name, help, labelNames, registers });
 
-	const harvests = createCounter(
-		"harvests_total",
-		"Layers whose services were asked, by outcome.",
-		"outcome",
-	);
-	const requests = createCounter(
-		"requests_total",
-		"Answers; 499: the client went away before.",
-		"route",
-		"status",
-	);
-	const refused = createCounter("writes_refused_total", "Writes that were refused, by reason.", "reason");
+	const harvests = counter("harvests_total", "Layers whose services were asked, by outcome.", "outcome");
+	const requests = counter("requests_total", "Answers; 499: the client went away before.", "route", "status");
+	const refused = counter("writes_refused_total", "Writes that were refused, by reason.", "reason");
 	const answers = new Histogram({
 		name: `${prefix}request_seconds`,
 		help: "From a request's head to its answer.",
@@ -45,25 +36,8 @@ export function createMetrics() {
 	const info = { name: `${prefix}info`, help: "The version that runs, and its commit.", registers };
 	new Gauge({ ...info, labelNames: Object.keys(labels) }).set(labels, 1);
 
-	/** @param dataDir the folder whose disk is measured @throws {Error} if it cannot be measured */
-	async function text(dataDir: string, read: RunningService["gauges"]): Promise<string> {
-		const [now, { bsize, bavail, blocks }] = await Promise.all([read(), statfs(dataDir)]);
-		for (const [name, help, value] of [
-			["layers", "Layers that are served.", now.layers],
-			["queue", "Changes that wait, or are under way.", now.queue],
-			["files_behind", "Layers whose rendered files are older than what is served.", now.filesBehind],
-			["ready", "1 where /readyz says 200.", now.isReady],
-			["disk_free_bytes", "What DATA_DIR's disk has left.", bavail * bsize],
-			["disk_size_bytes", "The size of DATA_DIR's disk.", blocks * bsize],
-		] as const) {
-			registry.removeSingleMetric(prefix + name);
-			if (value != null) new Gauge({ name: prefix + name, help, registers }).set(value);
-		}
-		return registry.metrics();
-	}
-
 	return {
-		text,
+		text: (dataDir: string, read: RunningService["gauges"]) => measure(registry, dataDir, read),
 		observe(event: ServiceEvent): void {
 			if (event.kind === "harvest") return harvests.inc({ outcome: event.outcome });
 			const { route, status, milliseconds, reason } = event;
@@ -72,6 +46,23 @@ export function createMetrics() {
 			if (reason !== undefined) refused.inc({ reason });
 		},
 	};
+}
+
+/** @param dataDir the folder whose disk is measured @throws {Error} if it cannot be measured */
+async function measure(registry: Registry, dataDir: string, read: RunningService["gauges"]): Promise<string> {
+	const [now, { bsize, bavail, blocks }] = await Promise.all([read(), statfs(dataDir)]);
+	for (const [name, help, value] of [
+		["layers", "Layers that are served.", now.layers],
+		["queue", "Changes that wait, or are under way.", now.queue],
+		["files_behind", "Layers whose rendered files are older than what is served.", now.filesBehind],
+		["ready", "1 where /readyz says 200.", now.isReady],
+		["disk_free_bytes", "What DATA_DIR's disk has left.", bavail * bsize],
+		["disk_size_bytes", "The size of DATA_DIR's disk.", blocks * bsize],
+	] as const) {
+		registry.removeSingleMetric(prefix + name);
+		if (value != null) new Gauge({ name: prefix + name, help, registers: [registry] }).set(value);
+	}
+	return registry.metrics();
 }
 
 /** GET /metrics, on a port of its own. @throws {Error} that names the settings, if the server cannot listen */

@@ -1,4 +1,4 @@
-import { fork } from "node:child_process";
+import { type ChildProcess, fork } from "node:child_process";
 import pLimit from "p-limit";
 import type { Description } from "../../../registry/description.ts";
 import { type Cause, causeOf } from "../../../registry/health.ts";
@@ -51,13 +51,7 @@ export interface Report {
 }
 
 /** @param signal ends the process */
-function startProcess(
-	module: URL,
-	env: NodeJS.ProcessEnv,
-	limits: typeof processLimits,
-	signal: AbortSignal,
-) {
-	const { maxHeapMb, startMs, timeoutMs } = limits;
+function forkChild(module: URL, env: NodeJS.ProcessEnv, maxHeapMb: number, signal: AbortSignal) {
 	const child = fork(module, {
 		execArgv: [
 			// Small spaces are collected often: 64 MB of capabilities take 40 MB, and otherwise 110.
@@ -73,6 +67,11 @@ function startProcess(
 		killSignal: "SIGKILL",
 	});
 	if (child.pid !== undefined) lowerPriority(child.pid, niceness);
+	return child;
+}
+
+/** Gives orders to a process, and ends it if one takes too long. */
+function runOrders(child: ChildProcess, { startMs, timeoutMs }: typeof processLimits) {
 	const waiting = new Map<number, (result: Result) => void>();
 	let lastId = 0;
 
@@ -135,7 +134,7 @@ export function createHarvestProcess(
 ) {
 	const limits = { ...processLimits, ...chosen };
 	const ending = new AbortController();
-	const start = () => startProcess(module, env, limits, ending.signal);
+	const start = () => runOrders(forkChild(module, env, limits.maxHeapMb, ending.signal), limits);
 	const oneByOne = pLimit(1);
 	let shared: ReturnType<typeof start> | null = null;
 	let idle: NodeJS.Timeout | undefined;
