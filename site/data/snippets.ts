@@ -3,9 +3,12 @@ import { fillText, fragmentTexts } from "../../registry/texts/pairs.ts";
 import { escapeHtml } from "../static/html.ts";
 import { type Entry, layerAddress } from "./entries.ts";
 
+/** What a viewer does not draw (docs/viewers.md). */
+const undrawn: Record<string, string> = { FGPV: "ogcWmts", GeoView: "esriTile" };
+
 /** Texts to copy that show a layer in the common viewers (docs/reading.md). @param root with a slash at its end */
 export function snippetsOf(
-	{ smallkey, title }: Pick<Entry, "smallkey" | "title">,
+	{ smallkey, title, type }: Pick<Entry, "smallkey" | "title" | "type">,
 	lang: Lang,
 	root: string,
 	targets: readonly string[],
@@ -34,7 +37,8 @@ export function snippetsOf(
 		["<iframe>", "", frame],
 	];
 	const isServed = (target: string) => target === "" || targets.includes(target);
-	return snippets.flatMap(([name, target, text]) => (isServed(target) ? [{ name, text }] : []));
+	const offered = snippets.filter(([name, target]) => isServed(target) && undrawn[name] !== type);
+	return offered.map(([name, , text]) => ({ name, text }));
 }
 
 /** A value in JavaScript. It contains no `<`, so that no text ends the script of a page. */

@@ -60,8 +60,8 @@ export const draftTexts = textsByLang({
 	],
 	"no-address": ["This is not an http or https address.", "Ce n’est pas une adresse http ou https."],
 	incomplete: [
-		"Not complete yet: it needs the address of a layer, and a valid key.",
-		"Pas encore complète : il manque l’adresse d’une couche, ou une clé valide.",
+		"Not complete yet: it needs the address of a layer, and a smallkey.",
+		"Pas encore complète : il manque l’adresse d’une couche, ou une clé courte.",
 	],
 	"twin-search": [
 		"Looking for the layer in the other language…",

@@ -75,7 +75,7 @@ test("the page of readers has each address and what the snippets set, and its ex
 		const path = kind === "query" ? `${prefix}?lang=<lang>&id=<key>,<key>` : `${prefix}<lang>/<key>`;
 		assert.ok(page.includes(`\`${path}`), path);
 	}
-	const layer = { smallkey: "23ax5t", title: { en: "", fr: "" } };
+	const layer = { smallkey: "23ax5t", type: "wms", title: { en: "", fr: "" } };
 	const snippets = snippetsOf(layer, "en", "https://fragments.example/", targetNames);
 	for (const [viewer, ...parts] of [
 		["RAMP 4.0", "RAMP.configServiceURL", "https://fragments.example/v0.9/", "?keys=23ax5t"],

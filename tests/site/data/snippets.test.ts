@@ -5,8 +5,8 @@ import { test } from "../../helpers/suite.ts";
 
 const root = "https://layers.example.ca/rcs/";
 const layer = { smallkey: "a+b=", title: { en: `Say "hi" </script><b>'x'`, fr: "L’été" } };
-const textsOf = (lang: "en" | "fr", targets: string[]) =>
-	new Map(snippetsOf(layer, lang, root, targets).map(({ name, text }) => [name, text]));
+const textsOf = (lang: "en" | "fr", targets: string[], type = "wms") =>
+	new Map(snippetsOf({ ...layer, type }, lang, root, targets).map(({ name, text }) => [name, text]));
 
 test("each viewer of a served target has a text to copy, which is valid in its language", () => {
 	const texts = textsOf("en", ["v0.9", "v1", "v2", "ramp4", "terria"]);
@@ -14,6 +14,8 @@ test("each viewer of a served target has a text to copy, which is valid in its l
 	for (const name of ["RAMP 4.0", "RAMP 5"]) parse(texts.get(name) ?? "", { ecmaVersion: 2022 });
 	for (const name of ["GeoView", "Terria"]) JSON.parse(texts.get(name) ?? "");
 	assert.equal([...textsOf("en", ["v1"]).keys()], ["RAMP 5", "<iframe>"]);
+	assert.equal([...textsOf("en", ["v2"], "ogcWmts").keys()], ["GeoView", "<iframe>"]);
+	assert.equal([...textsOf("en", ["v2"], "esriTile").keys()], ["FGPV", "<iframe>"]);
 });
 
 test("French texts have the French address and title; no title ends an attribute", () => {
