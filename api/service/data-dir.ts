@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
-import { mkdir, readFile, stat } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { collectFolder } from "../../publish/collect.ts";
 import { counted } from "../../registry/untrusted-text.ts";
-import { readTextIfThere, replaceFile } from "../../store/files/files.ts";
+import { findForeignRoot, readTextIfThere, replaceFile } from "../../store/files/files.ts";
 import { openGitStore } from "../../store/git/git-store.ts";
 import { readRef } from "../../store/git/repository.ts";
 import { installHook } from "../../store/hook/install.ts";
@@ -69,7 +69,8 @@ export async function makeDataDir(folder: string): Promise<void> {
 	await mkdir(folder, { recursive: true }).catch((cause) => {
 		throw new Error(`DATA_DIR: must be a folder that this user may write, and ${folder} is not`, { cause });
 	});
-	await refuseForeignRoot(folder);
+	const foreign = await findForeignRoot(folder, "node scripts/fragments.cjs …");
+	if (foreign !== null) throw new Error(foreign);
 }
 
 /** Makes the folder, or refuses it, and takes its lock. */
@@ -82,16 +83,6 @@ export async function openDataDir(
 	// Before the lock's file: a restore needs an empty folder.
 	if (!github) await refuseEmptyStart(configuration);
 	return lockFolder(dataDir, lockOptions);
-}
-
-/** Files of root would lock another user out of its data folder. @throws {Error} that names the user */
-export async function refuseForeignRoot(folder: string, uid = process.getuid?.()): Promise<void> {
-	if (uid !== 0) return;
-	const { uid: owner } = await stat(folder);
-	if (owner === 0) return;
-	throw new Error(
-		`DATA_DIR: ${folder} belongs to the user ${owner}, whom files of root would lock out: run this as that user: runuser -u $(id -nu ${owner}) -- node scripts/fragments.cjs …`,
-	);
 }
 
 export function repositoryPath(dataDir: string): string {

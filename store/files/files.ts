@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 // open and rename by the module: tests replace them.
-import files, { mkdtemp, readFile, rm } from "node:fs/promises";
+import files, { mkdtemp, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
@@ -12,6 +12,17 @@ export async function withTemporaryFolder<T>(prefix: string, task: (path: string
 	} finally {
 		await rm(path, { recursive: true, force: true });
 	}
+}
+
+/**
+ * Files of root would lock another user out of its data folder, or of a repository in it.
+ * @param command which that user should run instead
+ * @returns why root may not write there, or null
+ */
+export async function findForeignRoot(folder: string, command: string, uid = process.getuid?.()) {
+	const { uid: owner } = await stat(folder);
+	if (uid !== 0 || owner === 0) return null;
+	return `DATA_DIR: ${folder} belongs to the user ${owner}, whom files of root would lock out: run this as that user: runuser -u $(id -nu ${owner}) -- ${command}`;
 }
 
 /** @returns null if the path does not exist @throws {Error} with the path, and any other failure as cause */

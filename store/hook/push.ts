@@ -10,6 +10,7 @@ import { warningsOf } from "../../registry/registration.ts";
 import { layerPath, parseLayerPath } from "../../registry/smallkey.ts";
 import { problemAt } from "../../registry/texts.ts";
 import { counted, visible } from "../../registry/untrusted-text.ts";
+import { findForeignRoot } from "../files/files.ts";
 import { type Quarantine, readRecords, withQuarantine } from "../git/commands/run.ts";
 import { diffTree, listTree, type PathChange, readLimited } from "../git/commands/tree.ts";
 import { findUpdateProblem, servedRef, type Update } from "./updates.ts";
@@ -70,6 +71,8 @@ export async function judgePush(
 	quarantine: Quarantine | null,
 	updates: readonly Update[],
 ): Promise<Verdict> {
+	const foreign = await findForeignRoot(repository, "git push …");
+	if (foreign !== null) return refuse([foreign]);
 	if (quarantine === null) return judgeUpdates(repository, updates);
 	// First, and for every branch: accepted objects stay in the repository.
 	const tooLarge = await findTooLarge(repository, quarantine.GIT_QUARANTINE_PATH);

@@ -1,6 +1,6 @@
 import { chown, readdir, stat } from "node:fs/promises";
 import * as assert from "uvu/assert";
-import { refuseForeignRoot } from "../../../api/service/data-dir.ts";
+import { findForeignRoot } from "../../../store/files/files.ts";
 import { manual } from "../../helpers/handlers.ts";
 import { runScript, warns } from "../../helpers/process.ts";
 import { freshSuite, temporaryFolder, writeFiles } from "../../helpers/world.ts";
@@ -19,15 +19,14 @@ test("root does not work in another user's: its files would lock that user out",
 	if (isRoot) await chown(folder, 4711, 4711);
 	const { uid } = await stat(folder);
 	const text = `DATA_DIR: ${folder} belongs to the user ${uid}, whom files of root would lock out`;
-	const error = await refuseForeignRoot(folder, 0).catch((reason: Error) => reason);
-	assert.match(error instanceof Error ? error.message : "", text);
-	await refuseForeignRoot(folder, uid);
+	assert.match((await findForeignRoot(folder, "serve", 0)) ?? "", text);
+	assert.is(await findForeignRoot(folder, "serve", 4711), null);
 	if (!isRoot) return;
 	for (const [name, ...words] of [["serve"], ["register", layers]] as const)
 		await warns(runScript(name, words, { DATA_DIR: folder, NODE_ENV: "production" }), 2, text);
 	assert.equal(await readdir(folder), [], "nothing was made in it");
 	await chown(folder, 0, 0);
-	await refuseForeignRoot(folder, 0);
+	assert.is(await findForeignRoot(folder, "serve", 0), null);
 });
 
 test.run();

@@ -1,4 +1,4 @@
-import { chmod, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, chown, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { installHook } from "../../../store/hook/install.ts";
@@ -209,6 +209,16 @@ for (const [title, craft, text] of refused)
 		assert.is(lines[0], "refused, and nothing was changed:");
 		assert.match(lines.join("\n"), text);
 	});
+
+test("a push by root to another user's repository is refused", async (scene) => {
+	if (process.getuid?.() !== 0) return;
+	const { repository } = scene.local;
+	await chown(repository, 4711, 4711);
+	const { isAccepted, lines } = await judge(scene, asRef("HEAD:refs/heads/topic"));
+	await chown(repository, 0, 0);
+	assert.is(isAccepted, false);
+	assert.match(lines.join("\n"), "belongs to the user 4711, whom files of root would lock out: run this as");
+});
 
 const pushesOf = ({ log }: Local) =>
 	log.flatMap((line) => ("push" in line ? [line.push as Record<string, unknown>] : []));
