@@ -17,9 +17,10 @@ import {
 } from "../registry/smallkey.ts";
 import { type Problem, problemAt, shownValue, type TextCode, textOf } from "../registry/texts.ts";
 import { isRefusal } from "../store/decide.ts";
-import { blobId, matchesEtag } from "../store/hashes.ts";
+import { blobId } from "../store/hashes.ts";
 import type { Decide, Edit, Layer, Reader, Refusal } from "../store/store.ts";
 import type { WriteAction } from "./app.ts";
+import { matchesEtag } from "./reply.ts";
 
 const encoder = new TextEncoder();
 

@@ -1,7 +1,6 @@
 import { maxRegistrationBytes } from "../registry/registration.ts";
 import type { Lang } from "../registry/smallkey.ts";
 import { problemAt, textIn, textsOf } from "../registry/texts.ts";
-import { matchesEtag } from "../store/hashes.ts";
 import type { Refusal } from "../store/store.ts";
 
 /** A HEAD sends only the length of `body`. */
@@ -68,6 +67,15 @@ export function answerTagged(
 ): Reply {
 	const isUnchanged = ifNoneMatch !== null && matchesEtag(ifNoneMatch, headers.ETag);
 	return { status: isUnchanged ? 304 : 200, headers, body: isUnchanged ? emptyBody : makeBody() };
+}
+
+const maxTagsLength = 8_192;
+
+/** RFC 9110, section 13.1.2. The comparison is weak: a cache that compresses the body makes the tag weak. */
+export function matchesEtag(ifNoneMatch: string, etag: string): boolean {
+	if (ifNoneMatch === etag || ifNoneMatch.trim() === "*") return true;
+	if (!ifNoneMatch.includes(etag) || ifNoneMatch.length > maxTagsLength) return false;
+	return ifNoneMatch.split(",").some((candidate) => candidate.trim().replace(/^W\//, "") === etag);
 }
 
 export function refuseRead(status: number): Reply {

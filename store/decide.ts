@@ -1,4 +1,4 @@
-import { problemAt } from "../registry/texts.ts";
+import { type Problem, problemAt } from "../registry/texts.ts";
 import type { Commit, Decide, Edit, Meta, Reader, Refusal, UsedRequest } from "./store.ts";
 import type { UsedRequests } from "./used-requests.ts";
 
@@ -6,11 +6,13 @@ export function isRefusal<T extends object>(outcome: T): outcome is Extract<T, {
 	return "errors" in outcome;
 }
 
-export const usedBefore: Refusal = {
-	status: 401,
-	reason: "used before",
-	errors: [/* @__PURE__ */ problemAt("Authorization", "signature-used")],
-};
+function refuse(status: number, reason: string, problem: Problem): Refusal {
+	return { status, reason, errors: [problem] };
+}
+
+export const usedBefore = refuse(401, "used before", problemAt("Authorization", "signature-used"));
+
+const mayBeUsed = refuse(401, "used before", problemAt("TimeStamp", "clock"));
 
 /** Whether a review differs from the served state in a layer. A change of no single layer always does. */
 export async function isProposed(smallkey: string | null, review: Reader, served: Reader): Promise<boolean> {
@@ -37,13 +39,11 @@ async function refuseWaiting({ smallkey }: Meta, now: Reader, { holder, spelling
 }
 
 export function refuseOther(holder: string): Refusal {
-	const errors = [problemAt("smallkey", "waits-of-other", holder)];
-	return { status: 409, reason: "waits for review", errors };
+	return refuse(409, "waits for review", problemAt("smallkey", "waits-of-other", holder));
 }
 
 export function refuseTwin(smallkey: string, twin: string): Refusal {
-	const errors = [problemAt("smallkey", "case-twin", smallkey, twin)];
-	return { status: 409, reason: "other case", errors };
+	return refuse(409, "other case", problemAt("smallkey", "case-twin", smallkey, twin));
 }
 
 /** Whether a decision makes a commit. */
@@ -70,12 +70,6 @@ export async function decideChange(
 	const isDoubtful = meta.request !== null && changesFiles(outcome) && used.mayHave(meta.time);
 	return isDoubtful ? mayBeUsed : outcome;
 }
-
-const mayBeUsed: Refusal = {
-	status: 401,
-	reason: "used before",
-	errors: [problemAt("TimeStamp", "clock")],
-};
 
 function judgeRepeat(first: UsedRequest, method: string, outcome: Edit[] | Refusal): Refusal | null {
 	if (first.method !== "?" && first.method !== method) return usedBefore;

@@ -82,17 +82,3 @@ export function etagOf(bytes: Uint8Array): string {
 function hex(bits: number): string {
 	return (bits >>> 0).toString(16).padStart(8, "0");
 }
-
-/** The entity tag of a body of several parts, so that no request hashes a body. */
-export function etagOfTags(tags: readonly string[]): string {
-	return etagOf(encoder.encode(tags.join("\n")));
-}
-
-const maxListLength = 8_192;
-
-/** RFC 9110, section 13.1.2. The comparison is weak: a cache that compresses the body makes the tag weak. */
-export function matchesEtag(ifNoneMatch: string, etag: string): boolean {
-	if (ifNoneMatch === etag || ifNoneMatch.trim() === "*") return true;
-	if (!ifNoneMatch.includes(etag) || ifNoneMatch.length > maxListLength) return false;
-	return ifNoneMatch.split(",").some((candidate) => candidate.trim().replace(/^W\//, "") === etag);
-}

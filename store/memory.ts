@@ -2,7 +2,7 @@ import pLimit from "p-limit";
 import { decideChange, isProposed, isRefusal, usesOf } from "./decide.ts";
 import { blobId } from "./hashes.ts";
 import { reviewBranch, servedBranch } from "./naming.ts";
-import { readerOf } from "./reader.ts";
+import { type FileEntry, readerOf } from "./reader.ts";
 import type { Commit, Decide, Edit, Meta, Refusal, Store } from "./store.ts";
 import { UsedRequests } from "./used-requests.ts";
 
@@ -23,11 +23,11 @@ function readerAt({ files }: Branch) {
 	return readerOf({
 		folder: async (folder) => {
 			const start = `layers/${folder}/`;
-			const inside = [...snapshot].filter(([path]) => path.startsWith(start));
-			const entries = inside.map(async ([path, text]) => {
-				return [path.slice(start.length), { mode: "100644", id: await blobId(text) }] as const;
-			});
-			return new Map(await Promise.all(entries));
+			const entries = new Map<string, FileEntry>();
+			for (const [path, text] of snapshot)
+				if (path.startsWith(start))
+					entries.set(path.slice(start.length), { mode: "100644", id: await blobId(text) });
+			return entries;
 		},
 		text: async (_id, path) => snapshot.get(path) as string,
 	});
@@ -84,9 +84,7 @@ export function memoryStore(files: Readonly<Record<string, string>> = {}) {
 
 	const store: Store = {
 		publishesAtOnce: true,
-		read: (smallkey) => readerAt(served).read(smallkey),
-		ids: (smallkey) => readerAt(served).ids(smallkey),
-		spellings: (smallkey) => readerAt(served).spellings(smallkey),
+		served: async () => readerAt(served),
 		change: (decide, meta) => inOrder(() => change(decide, meta)),
 		remember: async (use) => used.note(use),
 	};

@@ -78,9 +78,10 @@ export interface UsedRequest extends Pick<Meta, "time"> {
 	outcome: string | number;
 }
 
-export interface Store extends Reader {
+export interface Store {
 	/** Whether a change can be read as a fragment as soon as `change` resolves. */
 	readonly publishesAtOnce: boolean;
+	served(): Promise<Reader>;
 	/**
 	 * Makes one commit, which is durable when the promise resolves; without edits, no commit.
 	 * @returns the commit; the refusal of `decide`; or a refusal with status 401 if the same request was used before, and

@@ -1,7 +1,7 @@
 import pLimit from "p-limit";
 import type { LayerStatus } from "../../registry/schemas/answers.ts";
 import type { Lang } from "../../registry/smallkey.ts";
-import { believedDate } from "../../store/git/commands/commits.ts";
+import { believedMs } from "../../store/git/commands/commits.ts";
 import { GitTimeout, gitText } from "../../store/git/commands/run.ts";
 import type { GitStore } from "../../store/git/git-store.ts";
 import { StoreBusy } from "../../store/store.ts";
@@ -18,7 +18,7 @@ export const historyMs = 5_000;
 
 export function createReadStatus(
 	repository: string,
-	store: Pick<GitStore, "read" | "ids" | "lastCommit">,
+	store: Pick<GitStore, "served" | "lastCommit">,
 	now: () => Date,
 	started: readonly Pick<Started, "layer">[],
 ): ReadStatus {
@@ -26,7 +26,8 @@ export function createReadStatus(
 	const room = new Room(maxLookups);
 
 	async function readStatus(smallkey: string) {
-		const layer = await store.read(smallkey);
+		const served = await store.served();
+		const layer = await served.read(smallkey);
 		const parts: LayerPart[] = [];
 		for (const extension of started) {
 			const part = await extension.layer?.(smallkey, layer);
@@ -35,7 +36,7 @@ export function createReadStatus(
 		if (!layer && parts.length === 0) return null;
 		const commit = layer && (await store.lastCommit(smallkey).catch(nullInTime));
 		const registered = commit && isoTime(await believedDate(repository, commit, now().getTime()));
-		const ids = layer && (await store.ids(smallkey));
+		const ids = layer && (await served.ids(smallkey));
 		const etag = ids && registrationEtag(ids.registration);
 		return (lang: Lang) => {
 			const status: LayerStatus = {
@@ -77,4 +78,12 @@ function nullInTime(error: unknown): null {
 
 export function isoTime(ms: number): string {
 	return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+}
+
+const maxParents = 100;
+
+export async function believedDate(repository: string, commit: string, nowMs: number): Promise<number> {
+	const words = ["log", "--first-parent", `--max-count=${maxParents}`, "--format=%ct", commit];
+	const seconds = (await gitText(repository, words)).split("\n").map(Number);
+	return seconds.reduceRight((parentMs, date) => believedMs(date * 1_000, parentMs, nowMs), 0);
 }

@@ -96,9 +96,7 @@ const noRepository = "GITHUB_REPOSITORY: is not set, so that nothing can be writ
 
 const noStore: Store = {
 	publishesAtOnce: false,
-	read: refuse,
-	ids: refuse,
-	spellings: refuse,
+	served: refuse,
 	change: refuse,
 	remember: async () => true,
 };

@@ -15,8 +15,7 @@ import { CatFile } from "./commands/cat-file.ts";
 import { findLastCommit } from "./commands/commits.ts";
 import { type PendingChange, type StoreContext, writeChanges } from "./groups.ts";
 import { WriteHealth } from "./health.ts";
-import { Maintenance } from "./maintenance.ts";
-import { type Guard, openRepository, startTask } from "./repository.ts";
+import { type Guard, Maintenance, openRepository, startTask } from "./repository.ts";
 import { openRequestLog } from "./request-log.ts";
 import { GroupWriter, syncPath, syncWithin } from "./writer.ts";
 
@@ -97,16 +96,10 @@ export class GitStore {
 		return this.#open.size;
 	}
 
-	get #served() {
-		return this.branch.readerAt(this.tip);
-	}
-
 	/** Why changes cannot be made, or commits are not served, in a few words. */
 	readonly state = () => this.context.health.reason ?? this.branch.behind;
 	readonly lastCommit = (smallkey: string) => findLastCommit(this.context.repository, smallkey, this.tip);
-	readonly read = (smallkey: string) => this.#served.read(smallkey);
-	readonly ids = (smallkey: string) => this.#served.ids(smallkey);
-	readonly spellings = (smallkey: string) => this.#served.spellings(smallkey);
+	readonly served = async () => this.branch.readerAt(this.tip);
 
 	start(): void {
 		this.#timer ??= setInterval(() => {

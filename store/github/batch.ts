@@ -3,9 +3,8 @@ import { changesFiles, decideChange, isProposed, usedBefore } from "../decide.ts
 import { readerOf } from "../reader.ts";
 import { type Commit, type Decide, type Edit, type Meta, type Refusal, StoreBusy } from "../store.ts";
 import { requestMemoryMs, type UsedRequests } from "../used-requests.ts";
-import { type Head, type PastCommit, recentCommits } from "./branch.ts";
+import { commitEach, type Head, joinSteps, type PastCommit, recentCommits } from "./branch.ts";
 import { type Connection, type Github, GithubBusy, LostAnswer, Refused } from "./client.ts";
-import { commitEach, joinSteps } from "./commits.ts";
 import { findReview, type Place, type Review, showReview } from "./review.ts";
 
 export interface Change {

@@ -1,7 +1,7 @@
 import { usesOf } from "../decide.ts";
 import { groupOf } from "../naming.ts";
 import { readerOf } from "../reader.ts";
-import type { Commit, Reader, Refusal, Store } from "../store.ts";
+import type { Commit, Refusal, Store } from "../store.ts";
 import { UsedRequests } from "../used-requests.ts";
 import { type Batch, type Change, makeBatch, type Outcome } from "./batch.ts";
 import { Heads, readHead } from "./branch.ts";
@@ -47,15 +47,12 @@ export function githubStore(options: GithubOptions): Store {
 		makeBatch({ ...context, github: githubUntil(batch.until) }, batch),
 	);
 
-	async function readNow(): Promise<Reader> {
-		return readerOf((await readHead(githubUntil(now().getTime() + limits.batchMs), branch)).files);
-	}
-
 	return {
 		publishesAtOnce: false,
-		read: async (smallkey) => (await readNow()).read(smallkey),
-		ids: async (smallkey) => (await readNow()).ids(smallkey),
-		spellings: async (smallkey) => (await readNow()).spellings(smallkey),
+		served: async () => {
+			const head = await readHead(githubUntil(now().getTime() + limits.batchMs), branch);
+			return readerOf(head.files);
+		},
 		change: async (decide, meta) => {
 			const outcome = await queue.add({ decide, meta });
 			for (const use of usesOf(meta, outcome)) used.note(use);

@@ -117,7 +117,7 @@ test("a layer is rendered from the store while no file can be opened", async () 
 		const local = await Local.open({ files: { "layers/on/one.json": wms("one") } });
 		await eventually(() => existsSync(local.out + "/v0.9/doc/fr/one"));
 		await local.restart();
-		await local.store.read("one");
+		await (await local.store.served()).read("one");
 		const held = [];
 		try { for (;;) held.push(openSync("/dev/null")); } catch {}
 		const answer = await local.file("v0.9/doc/en", "one").catch(String);

@@ -266,7 +266,7 @@ test("a git fast-import that hangs is ended, and a refused change not stored", a
 	await eventually(() => descendantsWith(process.pid, world.folder, "fast-import").length === 0);
 	await committed(world.put("process", "after"));
 	assert.is(world.store.state(), null);
-	assert.is(await world.store.read("hung"), null);
+	assert.is(await (await world.store.served()).read("hung"), null);
 });
 
 test("a git that is killed at the move of the branch leaves no pack that repacks omit", async ({ world }) => {
@@ -300,7 +300,7 @@ test("a push between judging and commit is kept, and the change judged again", a
 	const commit = await committed(world.store.change(decide, metaOf("between")));
 	assert.equal(judgedOn, [undefined, wms("pushed")]);
 	assert.is(await world.git("rev-parse", `${commit}~2`), before);
-	assert.ok(await world.store.read("meanwhile"));
+	assert.ok(await (await world.store.served()).read("meanwhile"));
 });
 
 test("an end comes although git hangs, and those who wait are refused", async ({ world }) => {
@@ -329,7 +329,7 @@ test("a start keeps everything, and removes what a killed writer left", async ({
 	await world.restart({ lockMs: 60 });
 	for (const name of Object.keys(own)) assert.not(existsSync(join(world.path, name)), name);
 	assert.ok(existsSync(join(world.path, pack, "pack-kept.keep")));
-	assert.ok(await world.store.read("one"));
+	assert.ok(await (await world.store.served()).read("one"));
 });
 
 for (const [what, error, failureMs, code, reason] of [

@@ -103,7 +103,7 @@ export class Harvester {
 
 	/** Null if the layer is gone or invalid; it is forgotten then. */
 	async #read(smallkey: string) {
-		const layer = await this.#options.store.read(smallkey);
+		const layer = await (await this.#options.store.served()).read(smallkey);
 		const registration = parseStored(layer);
 		if (layer && registration) return { layer, registration };
 		this.states.forget(smallkey);

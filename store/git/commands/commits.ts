@@ -41,14 +41,6 @@ export function believedMs(dateMs: number, parentMs: number, nowMs: number): num
 	return dateMs > nowMs + maxAheadMs ? parentMs : Math.min(nowMs, Math.max(dateMs, parentMs));
 }
 
-const maxParents = 100;
-
-export async function believedDate(repository: string, commit: string, nowMs: number): Promise<number> {
-	const words = ["log", "--first-parent", `--max-count=${maxParents}`, "--format=%ct", commit];
-	const seconds = (await gitText(repository, words)).split("\n").map(Number);
-	return seconds.reduceRight((parentMs, date) => believedMs(date * 1_000, parentMs, nowMs), 0);
-}
-
 export interface LoggedCommit extends RawCommit {
 	/** The status is git's: `A` for an added file, `D` for a removed one. */
 	files: { status: string; path: string }[];

@@ -1,13 +1,12 @@
 import * as assert from "uvu/assert";
 import { answerFailure, answerStatus, routeOf } from "../../../api/app.ts";
 import type { Client } from "../../../api/limits.ts";
-import { createReadStatus } from "../../../api/service/layer-status.ts";
+import { believedDate, createReadStatus } from "../../../api/service/layer-status.ts";
 import { createLayerParts } from "../../../extensions/harvest/harvester/open.ts";
 import type { LayerStates } from "../../../extensions/harvest/harvester/states.ts";
 import { acceptReview, parseReviewer } from "../../../extensions/review/decide.ts";
 import { findWaiting } from "../../../extensions/review/waiting.ts";
 import { type Lang, layerPath } from "../../../registry/smallkey.ts";
-import { believedDate } from "../../../store/git/commands/commits.ts";
 import { importCommit } from "../../../store/git/writer.ts";
 import { StoreBusy } from "../../../store/store.ts";
 import { clientAt, feature, Local, manual, noon, responseOf, tiles, wms } from "../../helpers/local.ts";
@@ -160,8 +159,8 @@ test("harvest and health are what the harvester knows, in the publisher's words"
 test("too many look-ups of one address are 429, and beyond all room 503", async ({ local }) => {
 	const [held, release] = gate();
 	// A look-up ends as a failure once it is released, without a process of git.
-	const read = () => held.then(() => Promise.reject(new StoreBusy("busy", 7, "slow")));
-	const store = { read, ids: async () => null, lastCommit: async () => null };
+	const served = () => held.then(() => Promise.reject(new StoreBusy("busy", 7, "slow")));
+	const store = { served, lastCommit: async () => null };
 	const { repository } = local;
 	local.context.status = createReadStatus(repository, store, () => new Date(), []);
 	const answers: string[] = [];

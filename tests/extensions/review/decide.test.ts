@@ -190,7 +190,7 @@ test("a review of many layers is shown as a table, found by its name, and by the
 		0,
 		/Accepted: [0-9a-f]{12} is on the branch main/,
 	);
-	await eventually(async () => (await local.context.store.ids("group-24")) !== null);
+	await eventually(async () => (await (await local.context.store.served()).ids("group-24")) !== null);
 	assert.is((await statusOf("group-7")).review, null);
 	for (const key of ["dec-1", "dec-2"]) await send(key, wms(key), { Review: "autumn" });
 	await exits(review("decline", "careful+review.autumn", "--why", "not yet"), 0);
