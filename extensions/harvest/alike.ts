@@ -5,7 +5,7 @@ import { numberOf, quote, textOf, wordOf } from "../../site/service/decode.ts";
 import { type Agreement, agreementOf, hasItsName } from "./agreement.ts";
 import { askDocument, askLayers, objectsIn } from "./arcgis/answers.ts";
 import { describeLayer, sketchLayer } from "./arcgis/feature-layer.ts";
-import { numberIn } from "./arcgis/place.ts";
+import { numberIn } from "./arcgis/service.ts";
 import { orNull, Trouble } from "./ask.ts";
 import type { Clients } from "./clients.ts";
 import type { DescriptionResult } from "./description.ts";

@@ -1,7 +1,9 @@
 import { currentDescription, type Description, type LangDescription } from "../../registry/description.ts";
 import { harvestedLangs, type Registration } from "../../registry/registration.ts";
 import { formats } from "../../registry/schemas/definitions.ts";
+import type { Lang } from "../../registry/smallkey.ts";
 import type { Trouble } from "./ask.ts";
+import type { Finding } from "./finding.ts";
 
 export interface DescriptionResult {
 	description: LangDescription;
@@ -23,4 +25,52 @@ export function isDescribed(registration: Registration, description: Description
 		const current = currentDescription(registration, description, lang);
 		return current !== null && current.from !== "import";
 	});
+}
+
+export interface Harvest {
+	description: Description;
+	/** The languages whose earlier description is better. */
+	partial: Set<Lang>;
+	findings: Finding[];
+}
+
+/**
+ * The description to store. A language whose service did not answer keeps its stored one, if that is of the same service.
+ * @returns null if neither language has a description
+ */
+export function mergeDescription(
+	registration: Registration,
+	harvested: Harvest,
+	previous: Description | null,
+): Description | null {
+	const merged: Description = {};
+	for (const lang of harvestedLangs(registration)) {
+		const before = currentDescription(registration, previous, lang);
+		const current = currentDescription(registration, harvested.description, lang);
+		const best = harvested.partial.has(lang) ? (before ?? current) : (current ?? before);
+		if (best) merged[lang] = keepNeighbours(before, keepOrder(before, best));
+	}
+	return Object.keys(merged).length > 0 ? merged : null;
+}
+
+/** Keeps the earlier neighbours if the service lists none now, or the layer has lost its features. */
+function keepNeighbours(before: LangDescription | null, current: LangDescription): LangDescription {
+	const isEmpty = "count" in current && current.count === 0;
+	const all = isEmpty ? { ...current, ...neighboursOf(before) } : { ...neighboursOf(before), ...current };
+	const { siblings: _, services: __, folders: ___, ...rest } = all;
+	// The members have one order.
+	return { ...rest, ...neighboursOf(all) } as LangDescription;
+}
+
+function neighboursOf(description: Partial<LangDescription> | null) {
+	const { siblings, services, folders } = description ?? {};
+	return { ...(siblings && { siblings }), ...(services && { services }), ...(folders && { folders }) };
+}
+
+/** Some services change the order with each request. */
+function keepOrder(before: LangDescription | null, now: LangDescription): LangDescription {
+	if (!before || !("entries" in before) || !("entries" in now)) return now;
+	const present = new Set(now.entries);
+	const entries = new Set([...before.entries.filter((entry) => present.has(entry)), ...now.entries]);
+	return { ...now, entries: [...entries] };
 }

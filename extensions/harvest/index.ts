@@ -1,5 +1,17 @@
+import type { Variables } from "../../api/configuration.ts";
 import type { Extension, RunningService } from "../../api/service/extensions.ts";
-import { type HarvestSettings, readHarvest } from "./settings.ts";
+import type { HarvestSettings } from "./harvester/open.ts";
+
+export function readHarvest(variables: Variables): HarvestSettings {
+	const harvest = {
+		on: variables.flag("HARVEST", true),
+		repair: variables.flag("REPAIR", true),
+		every: variables.span("HARVEST_EVERY", "7d"),
+	};
+	const [url, secret] = [variables.address("NOTIFY_URL"), variables.text("NOTIFY_SECRET", "")];
+	if (url !== "" && secret === "") variables.problems.push("NOTIFY_SECRET: is needed with NOTIFY_URL");
+	return { harvest, notify: url === "" ? null : { url, secret } };
+}
 
 export const harvest: Extension = {
 	name: "harvest",

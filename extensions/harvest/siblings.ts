@@ -7,7 +7,7 @@ import { textOf, wordOf } from "../../site/service/decode.ts";
 import { agreementOf } from "./agreement.ts";
 import { askLayer, askLayers, askList } from "./arcgis/answers.ts";
 import { sketchLayer } from "./arcgis/feature-layer.ts";
-import { arcgisPlaceOf, numberIn } from "./arcgis/place.ts";
+import { arcgisPlaceOf, numberIn } from "./arcgis/service.ts";
 import { orNull } from "./ask.ts";
 import type { Clients } from "./clients.ts";
 

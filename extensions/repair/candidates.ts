@@ -3,7 +3,7 @@ import { isVersion2, type Registration } from "../../registry/registration.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { hasItsName } from "../harvest/agreement.ts";
 import { type Alike, alikeAt, findAlike } from "../harvest/alike.ts";
-import { arcgisPlaceOf, numberIn } from "../harvest/arcgis/place.ts";
+import { arcgisPlaceOf, numberIn } from "../harvest/arcgis/service.ts";
 import { orNull } from "../harvest/ask.ts";
 import type { Clients } from "../harvest/clients.ts";
 import { describe } from "../harvest/harvest-layer.ts";

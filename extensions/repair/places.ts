@@ -4,7 +4,7 @@ import { agreementOf, hasItsName } from "../harvest/agreement.ts";
 import { findAlike } from "../harvest/alike.ts";
 import { askLayers, askList } from "../harvest/arcgis/answers.ts";
 import { describeLayer } from "../harvest/arcgis/feature-layer.ts";
-import { arcgisPlaceOf, numberIn } from "../harvest/arcgis/place.ts";
+import { arcgisPlaceOf, numberIn } from "../harvest/arcgis/service.ts";
 import { type Ask, orNull, orTrouble, Trouble } from "../harvest/ask.ts";
 import type { Clients } from "../harvest/clients.ts";
 import { isCopyOf, seriesStep } from "../harvest/names.ts";

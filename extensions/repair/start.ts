@@ -8,12 +8,12 @@ import type { WaitingRepair } from "../../registry/schemas/answers.ts";
 import { descriptionPath, langs, layerPath } from "../../registry/smallkey.ts";
 import { agreementOf } from "../harvest/agreement.ts";
 import { commitHealth, type HealthOptions } from "../harvest/harvester/health-checks.ts";
-import type { HarvestService } from "../harvest/harvester/open.ts";
+import type { HarvestService, HarvestSettings } from "../harvest/harvester/open.ts";
+import { childEnvironment } from "../harvest/harvester/process.ts";
 import { systemTimers } from "../harvest/harvester/schedule.ts";
 import { markRepairs, weekOf } from "../harvest/health.ts";
 import { readAt, readHealth, servedRef } from "../harvest/repository.ts";
 import { placeOf } from "../harvest/service.ts";
-import { childEnvironment, type HarvestSettings } from "../harvest/settings.ts";
 import { repairTexts } from "./proposal.ts";
 import { readOpen } from "./proposal-branches.ts";
 

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { openBrowser } from "../../extensions/prove/browser.ts";
-import { serveFolder } from "../../extensions/prove/serve-folder.ts";
+import { serveFolder } from "../../extensions/prove/commands/prove.ts";
 import { indexFiles } from "../../site/data/files.ts";
 import { buildPages } from "../../site/data/site.ts";
 import { plainOptions } from "../site/data/pages.ts";

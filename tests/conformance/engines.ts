@@ -4,8 +4,12 @@ import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { buildWorker, bundlePath } from "../../extensions/hosting/bundle.ts";
-import { bucketConfiguration, wranglerPath } from "../../extensions/hosting/commands/deploy.ts";
+import {
+	bucketConfiguration,
+	buildWorker,
+	bundlePath,
+	wranglerPath,
+} from "../../extensions/hosting/commands/deploy.ts";
 import { build } from "../../publish/build.ts";
 import { layerPath } from "../../registry/smallkey.ts";
 import type { TargetName } from "../../registry/targets/facts.ts";

@@ -15,12 +15,11 @@ import { createRun, exitCodes } from "../../../scripts/terminal/command-line.ts"
 import { readTextIfThere } from "../../../store/files/files.ts";
 import { createAsk } from "../ask.ts";
 import { createClients } from "../clients.ts";
-import { descriptionText, isDescribed } from "../description.ts";
+import { descriptionText, isDescribed, mergeDescription } from "../description.ts";
 import { type Finding, resultOf } from "../finding.ts";
 import { harvestLayer } from "../harvest-layer.ts";
 import { readLayers, selectLayers } from "../harvester/layers.ts";
 import { healthText, updateHealth, weekOf } from "../health.ts";
-import { mergeDescription } from "../merge.ts";
 import { watchLayer } from "../watch-layer.ts";
 
 /** `createAsk` bounds the requests. */

@@ -6,8 +6,7 @@ import { textsOf } from "../../../registry/texts.ts";
 import { isRefusal } from "../../../store/decide.ts";
 import { serviceAuthor } from "../../../store/naming.ts";
 import type { Edit, Layer, Reader, Store } from "../../../store/store.ts";
-import { descriptionText } from "../description.ts";
-import { type Harvest, mergeDescription } from "../merge.ts";
+import { descriptionText, type Harvest, mergeDescription } from "../description.ts";
 
 export function descriptionOf({ description }: Layer): Description | null {
 	return description === null ? null : parseDescription(description);

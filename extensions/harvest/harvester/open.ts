@@ -7,12 +7,11 @@ import type { Lang } from "../../../registry/smallkey.ts";
 import type { Layer } from "../../../store/store.ts";
 import { isDescribed } from "../description.ts";
 import { readHealth } from "../repository.ts";
-import { childEnvironment, type HarvestSettings } from "../settings.ts";
 import { descriptionOf, harvestedOf } from "./commit.ts";
 import { Harvester } from "./harvester.ts";
 import { createHealthGroups } from "./health-checks.ts";
 import { createNotifier, type Notice } from "./notifier.ts";
-import { createHarvestProcess } from "./process.ts";
+import { childEnvironment, createHarvestProcess } from "./process.ts";
 import { systemTimers } from "./schedule.ts";
 import type { LayerStates } from "./states.ts";
 
@@ -49,6 +48,12 @@ export function createLayerParts(
 			health: healthOf(smallkey, health.get(smallkey), lang),
 		});
 	};
+}
+
+export interface HarvestSettings {
+	/** `every`: in milliseconds. */
+	harvest: { on: boolean; repair: boolean; every: number };
+	notify: { url: string; secret: string } | null;
 }
 
 export interface HarvestService {

@@ -1,12 +1,13 @@
 import { type ChildProcess, fork } from "node:child_process";
 import pLimit from "p-limit";
+import type { Configuration } from "../../../api/service/settings.ts";
 import type { Description } from "../../../registry/description.ts";
 import { type Cause, causeOf } from "../../../registry/health.ts";
 import type { Registration } from "../../../registry/registration.ts";
 import { langs } from "../../../registry/smallkey.ts";
 import { lowerPriority } from "../../../store/git/commands/run.ts";
+import type { Harvest } from "../description.ts";
 import { type Finding, findingOf } from "../finding.ts";
-import type { Harvest } from "../merge.ts";
 import { serviceOf } from "../service.ts";
 
 /** Of the requests of a harvest, and of those of a check. */
@@ -48,6 +49,23 @@ type Result = Look | Failure;
 export interface Report {
 	id: number;
 	result: Result;
+}
+
+/** Without secrets, for a process that parses untrusted answers. */
+export function childEnvironment(configuration: Configuration): NodeJS.ProcessEnv {
+	const { dataDir, mapWkid, publicUrl } = configuration;
+	const { allowPrivate, httpsProxy, noProxy } = configuration.network;
+	const { PATH, NODE_EXTRA_CA_CERTS } = process.env;
+	return {
+		PATH,
+		DATA_DIR: dataDir,
+		MAP_WKID: String(mapWkid),
+		PUBLIC_URL: publicUrl,
+		HARVEST_ALLOW_PRIVATE: allowPrivate ? "on" : "off",
+		...(httpsProxy && { HTTPS_PROXY: httpsProxy }),
+		...(noProxy && { NO_PROXY: noProxy }),
+		...(NODE_EXTRA_CA_CERTS && { NODE_EXTRA_CA_CERTS }),
+	};
 }
 
 /** @param signal ends the process */

@@ -1,5 +1,6 @@
 import { decode, hasPngSignature } from "fast-png";
 import { type Cause, causeOf } from "../../../registry/health.ts";
+import { isLatitudeFirst } from "../../../site/service/boxes.ts";
 import type { Capabilities, CapabilitiesLayer } from "../../../site/service/capabilities.ts";
 import { quote } from "../../../site/service/decode.ts";
 import { exceptionIn } from "../../../site/service/read-capabilities.ts";
@@ -9,10 +10,11 @@ import {
 	pictureFactsOf,
 	pictureRequest,
 	referencesFor,
+	withParameters,
 } from "../../../site/service/requests.ts";
 import { type Ask, Trouble } from "../ask.ts";
 import { placesIn } from "./places.ts";
-import { isSameService, pictureAddress } from "./requests.ts";
+import { requestParameters } from "./read-capabilities.ts";
 
 export const pictureSide = 64;
 
@@ -107,6 +109,11 @@ async function findFirstPicture(subject: Subject, facts: PictureFacts, ask: Ask)
 	throw trouble ?? new Trouble("down", causeOf("no-picture"));
 }
 
+function isSameService(address: string, other: string): boolean {
+	const [a, b] = [address, other].map((text) => withParameters(text, {}, requestParameters));
+	return a === b;
+}
+
 /** The server answers: another request may be right. */
 function isRefused({ what, status }: Trouble): boolean {
 	return (
@@ -127,6 +134,25 @@ async function askPicture(
 	if (hasPngSignature(bytes) || /^\s*image\//i.test(type)) return bytes;
 	const words = await exceptionIn(bytes, type);
 	return new Trouble("down", words ? causeOf("no-picture-but", quote(words)) : causeOf("no-picture"));
+}
+
+/** @param box west, south, east, north in the request's reference; as in the document if that is unknown */
+function pictureAddress(
+	{ address, reference, isOlder, parameters }: PictureRequest,
+	box: readonly number[],
+	{ width, height }: { width: number; height: number },
+): string {
+	const [west, south, east, north] = box;
+	const sides = isLatitudeFirst(reference, isOlder) ? [south, west, north, east] : box;
+	return withParameters(address, {
+		SERVICE: "WMS",
+		REQUEST: "GetMap",
+		...parameters,
+		[isOlder ? "SRS" : "CRS"]: isOlder && reference === "CRS:84" ? "EPSG:4326" : reference,
+		BBOX: sides.join(","),
+		WIDTH: `${width}`,
+		HEIGHT: `${height}`,
+	});
 }
 
 /** Before compression, a picture has some 16,000. */

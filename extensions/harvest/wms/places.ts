@@ -7,9 +7,8 @@ import {
 	type Scales,
 } from "../../../site/service/capabilities.ts";
 import { areaOf, type Bounds, onMap } from "../../../site/service/projections.ts";
-import type { PictureFacts } from "../../../site/service/requests.ts";
+import { type PictureFacts, pixelMetres } from "../../../site/service/requests.ts";
 import { scalesOf } from "./describe-layers.ts";
-import { scaleOfBox, sideAtScale } from "./requests.ts";
 
 /** Where the service does not say where the layer is. */
 const canada: Bounds = [-141, 41, -52, 84];
@@ -109,4 +108,16 @@ function scaleInside({ smallest, largest, isHint }: Scales): number {
 	const margin = isHint ? 4 : 2;
 	if (smallest === 0) return largest * margin;
 	return largest === 0 ? smallest / margin : Math.sqrt(smallest * largest);
+}
+
+/** At the equator, by which servers compute the scale of a picture in degrees (06-042, section 7.2.4.6.9). */
+const metresPerDegree = 111_319.49;
+
+/** A length in the unit of the reference. @param scale a denominator */
+function sideAtScale(reference: string, pixels: number, scale: number): number {
+	return (pixels * pixelMetres * scale) / (isGeographic(reference) ? metresPerDegree : 1);
+}
+
+function scaleOfBox(reference: string, [west = 0, , east = 0]: readonly number[], pixels: number): number {
+	return (east - west) / sideAtScale(reference, pixels, 1);
 }

@@ -5,9 +5,8 @@ import { type Capabilities, listedNames, type OgcService } from "../../../site/s
 import { quote } from "../../../site/service/decode.ts";
 import type { Parts } from "../../../site/service/document-text.ts";
 import { NotCapabilities, readCapabilities } from "../../../site/service/read-capabilities.ts";
-import { capabilitiesAddress } from "../../../site/service/requests.ts";
+import { capabilitiesAddress, withParameters } from "../../../site/service/requests.ts";
 import { type Ask, orNull, orTrouble, Trouble } from "../ask.ts";
-import { restfulAddress } from "./requests.ts";
 
 /**
  * @param layers names of those that are needed: of a large document, little is kept of others
@@ -93,4 +92,15 @@ function otherAddress(service: OgcService, address: string, { what, status }: Tr
 	if (service === "WMTS") return isRefused || what.code === "unlike" ? restfulAddress(address) : null;
 	// Some servers of version 1.1.1 refuse 1.3.0 (06-042, section 6.2.4).
 	return isRefused && status !== 404 ? capabilitiesAddress(service, address, { hasVersion: false }) : null;
+}
+
+/** Of WMS and WMTS, in an address that is registered. */
+export const requestParameters = /^(?:service|request|version)$/i;
+
+/** The document of a WMTS at its base address (07-057r7, section 11.1); null if the address is that of a document. */
+function restfulAddress(address: string): string | null {
+	const url = new URL(address);
+	if (/\.xml$/i.test(url.pathname)) return null;
+	url.pathname = `${url.pathname.replace(/\/(?:1\.0\.0\/?)?$/, "")}/1.0.0/WMTSCapabilities.xml`;
+	return withParameters(url.href, {}, requestParameters);
 }

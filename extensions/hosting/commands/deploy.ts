@@ -1,16 +1,49 @@
 import { type StdioOptions, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { readFile, writeFile } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
 import { InvalidArgumentError, Option } from "@commander-js/extra-typings";
+import { build } from "esbuild";
 import type { Environment } from "../../../api/configuration.ts";
 import { parseSenders } from "../../../api/senders.ts";
+import { placeFile } from "../../../publish/place-file.ts";
+import { compiledSchemas } from "../../../registry/schemas/validators.ts";
 import { createRun, exitCodes } from "../../../scripts/terminal/command-line.ts";
 import { buildFolder } from "../../../site/build/output.ts";
 import { withTemporaryFolder } from "../../../store/files/files.ts";
+import { readCommit } from "../../../store/files/version.ts";
 import { pkcs8Of } from "../../../store/github/credentials.ts";
-import { buildWorker, bundlePath, root } from "../bundle.ts";
+
+export const root = fileURLToPath(new URL("../../..", import.meta.url));
+
+export const bundlePath = join(root, "deploy/workers/dist/worker.js");
+
+/** Bundles a module of the worker. @param entry its path in the project */
+export async function bundle(entry: string): Promise<Uint8Array> {
+	const result = await build({
+		entryPoints: [join(root, entry)],
+		bundle: true,
+		write: false,
+		format: "esm",
+		target: "es2022",
+		conditions: ["workerd", "worker", "browser"],
+		mainFields: ["module", "main"],
+		minify: true,
+		define: { BUNDLED_COMMIT: JSON.stringify(readCommit()) },
+		legalComments: "none",
+		plugins: [compiledSchemas],
+		logLevel: "silent",
+	});
+	return result.outputFiles[0]?.contents ?? new Uint8Array(0);
+}
+
+/** Writes the worker's bundle if its bytes have changed: an engine that runs it restarts at each write. */
+export async function buildWorker(): Promise<void> {
+	await mkdir(dirname(bundlePath), { recursive: true });
+	placeFile(dirname(bundlePath), basename(bundlePath), await bundle("scripts/worker.ts"));
+}
 
 /** Of one secret of a worker (Cloudflare Workers, "Limits": 5 kB). */
 const maxSecretBytes = 5_000;

@@ -1,7 +1,9 @@
 import { createHash } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
 import { join, resolve } from "node:path";
 import { InvalidArgumentError } from "commander";
+import { listen } from "../../../api/node/serve.ts";
 import { createFetch } from "../../../api/service/net/fetch.ts";
 import { readConfiguration, withoutStore } from "../../../api/service/settings.ts";
 import { causeText } from "../../../registry/health.ts";
@@ -12,15 +14,15 @@ import { counted, plain } from "../../../registry/untrusted-text.ts";
 import { addSourceOptions, sourceOf } from "../../../scripts/build.ts";
 import { createRun } from "../../../scripts/terminal/command-line.ts";
 import { buildFolder } from "../../../site/build/output.ts";
+import { folderPages } from "../../../site/http/folder-pages.ts";
 import { readSite } from "../../../site/process/site-settings.ts";
 import { withTemporaryFolder } from "../../../store/files/files.ts";
 import { descriptionText } from "../../harvest/description.ts";
 import { readLayers, selectLayers } from "../../harvest/harvester/layers.ts";
-import { readHarvest } from "../../harvest/settings.ts";
+import { readHarvest } from "../../harvest/index.ts";
 import { needBrowser, openBrowser, readProve } from "../browser.ts";
 import { drawLayer } from "../draw.ts";
 import { runProofs } from "../proofs.ts";
-import { serveFolder } from "../serve-folder.ts";
 
 /** Valid layers: of a folder with a wrong file, a build writes nothing. */
 async function writeLayers(layers: readonly CheckedLayer[], folder: string): Promise<void> {
@@ -30,6 +32,21 @@ async function writeLayers(layers: readonly CheckedLayer[], folder: string): Pro
 		await writeFile(join(folder, layerPath(smallkey)), canonicalText(registration));
 		if (description) await writeFile(join(folder, descriptionPath(smallkey)), descriptionText(description));
 	}
+}
+
+/** On this machine, on a free port. @returns the address with a slash at its end */
+export async function serveFolder(dist: string): Promise<{ address: string; close: () => void }> {
+	const files = folderPages(dist, false);
+	const server = createServer(async (request, response) => {
+		const path = decodeURIComponent(new URL(request.url ?? "", "http://host").pathname.slice(1));
+		const file = path.replace(/(^|\/)$/, "$1index.html");
+		const acceptEncoding = String(request.headers["accept-encoding"] ?? "");
+		const options = { ifNoneMatch: null, acceptEncoding };
+		const { status, headers, body } = await files.answer({ file, root: "/" }, options);
+		response.writeHead(status, headers).end(body);
+	});
+	const address = await listen(server, { host: "127.0.0.1", port: 0 }, "");
+	return { address: `${address}/`, close: () => server.close() };
 }
 
 function parsePart(text: string) {

@@ -13,8 +13,8 @@ import { gitText, runGit } from "../../../store/git/commands/run.ts";
 import { createAsk } from "../../harvest/ask.ts";
 import { readLayers } from "../../harvest/harvester/layers.ts";
 import { healthText, markRepairs, weekOf } from "../../harvest/health.ts";
+import { readHarvest } from "../../harvest/index.ts";
 import { findRepository, readHealth, servedRef } from "../../harvest/repository.ts";
-import { readHarvest } from "../../harvest/settings.ts";
 import { messageOf, type OpenRepair, readOpen } from "../proposal-branches.ts";
 import { runRepair } from "../run.ts";
 

@@ -7,7 +7,7 @@ import {
 	settingNames,
 	withSettingsFile,
 } from "../../../api/service/settings.ts";
-import { readHarvest } from "../../../extensions/harvest/settings.ts";
+import { readHarvest } from "../../../extensions/harvest/index.ts";
 import { readMetrics } from "../../../extensions/hosting/index.ts";
 import { allExtensions } from "../../../scripts/main.ts";
 import { root, runScript, warns } from "../../helpers/process.ts";

@@ -5,7 +5,7 @@ import { gzipSync } from "node:zlib";
 import { parse } from "jsonc-parser";
 import * as assert from "uvu/assert";
 import { defaultTimes } from "../../../api/node/serve.ts";
-import { bundle } from "../../../extensions/hosting/bundle.ts";
+import { bundle } from "../../../extensions/hosting/commands/deploy.ts";
 import { targetPath, targets } from "../../../registry/targets/table.ts";
 import { defaultLimits } from "../../../store/git/base.ts";
 import { root } from "../../helpers/process.ts";

@@ -1,8 +1,7 @@
 import { createAsk } from "../../../extensions/harvest/ask.ts";
 import { createClients } from "../../../extensions/harvest/clients.ts";
-import { descriptionText } from "../../../extensions/harvest/description.ts";
+import { descriptionText, mergeDescription } from "../../../extensions/harvest/description.ts";
 import { harvestLayer } from "../../../extensions/harvest/harvest-layer.ts";
-import { mergeDescription } from "../../../extensions/harvest/merge.ts";
 import type { SearchClients } from "../../../extensions/repair/candidates.ts";
 import { type Connect, limitRequests } from "../../../extensions/repair/run.ts";
 import type { Description } from "../../../registry/description.ts";
