@@ -165,16 +165,16 @@ export class Publication {
 
 	async #renderOne(slot: string, smallkey: string): Promise<Fragment | null> {
 		const { folder } = this.files;
-		const layer = await this.#render([smallkey], this.#served, false).catch(async (error) => {
+		try {
+			const layer = (await this.#render([smallkey], this.#served, false)).get(smallkey);
+			const body = layer?.fragments[folder.folders.indexOf(slot)];
+			return layer && body ? { body, etag: etagOf(body), rank: layer.rank } : null;
+		} catch (error) {
 			// What the layer was before is better than no answer.
 			const fragment = error instanceof GitFailure ? await folder.read(slot, smallkey) : null;
 			if (!fragment || tryJson(Buffer.from(fragment.body).toString()) === null) throw error;
 			return fragment;
-		});
-		if ("body" in layer) return layer;
-		const rendered = layer.get(smallkey);
-		const body = rendered?.fragments[folder.folders.indexOf(slot)];
-		return rendered && body ? { body, etag: etagOf(body), rank: rendered.rank } : null;
+		}
 	}
 
 	async #saveManifest(isOpen: boolean): Promise<void> {

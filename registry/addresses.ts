@@ -14,7 +14,7 @@ export const maxAddressLength = addressSchema.maxLength;
 export function addressProblems(value: unknown, rules: Rules): Problem[] {
 	return addressesOf(value).flatMap(({ address, type, path }) => {
 		if (address.length > maxAddressLength) return [];
-		const problem = problemOf(address) ?? (rules === "written" ? writtenProblem(address, type) : null);
+		const problem = problemOf(address, type, rules);
 		return problem ? [{ place: pointerOf(path), ...problem }] : [];
 	});
 }
@@ -44,20 +44,19 @@ function memberOf(value: unknown, name: unknown): unknown {
 export const notOfUris = /[^A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=%]|%(?![0-9A-Fa-f]{2})/gu;
 
 /** The URL parser is called last: it takes hundreds of milliseconds for a long non-ASCII host. */
-function problemOf(address: string): Text | null {
+function problemOf(address: string, type: string | null, rules: Rules): Text | null {
 	if (/^[^:]+:\/*[^/?#]*@/.test(address)) return textOf("address-credentials");
 	if (address.search(notOfUris) >= 0) return textOf("address-characters", shownValue(address));
-	if (!URL.canParse(address)) return textOf("address-impossible", shownValue(address));
-	const { username, password } = new URL(address);
-	return username || password ? textOf("address-credentials") : null;
+	const url = URL.canParse(address) ? new URL(address) : null;
+	if (!url || (rules === "written" && hasOddHost(address, url)))
+		return textOf("address-impossible", shownValue(address));
+	if (url.username || url.password) return textOf("address-credentials");
+	return rules === "written" && type !== null ? kindProblem(url, type) : null;
 }
 
 /** A URL parser takes `https:///wms` for `https://wms/`, and accepts a host with an empty label. */
-function writtenProblem(address: string, type: string | null): Text | null {
-	const url = new URL(address);
-	if (/^https?:\/{3}/i.test(address) || /^\.|\.\./.test(url.hostname))
-		return textOf("address-impossible", shownValue(address));
-	return type === null ? null : kindProblem(url, type);
+function hasOddHost(address: string, { hostname }: URL): boolean {
+	return /^https?:\/{3}/i.test(address) || /^\.|\.\./.test(hostname);
 }
 
 /** Every request of an OGC service sets these itself (06-042, section 6.8; 07-057r7, section 8.2). */

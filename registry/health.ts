@@ -67,24 +67,19 @@ export function cutTexts(texts: readonly unknown[]): string[] {
 	return texts.filter((text) => typeof text === "string").map((text) => text.slice(0, maxCauseLength));
 }
 
-export function cleanSickness({
-	state,
-	since,
-	cause,
-	code,
-	values,
-	repair,
-}: Partial<Sickness>): Sickness | null {
+export function cleanSickness(stored: Partial<Sickness>): Sickness | null {
+	const { state, since, cause, code, values, repair } = stored;
 	if (!state || !sickStates.includes(state) || !/^\d{4}-W\d{2}$/.test(String(since))) return null;
 	const [text] = cutTexts([cause]);
 	// Another version may have other codes.
 	const isKnown = typeof code === "string" && Object.hasOwn(causes.en, code);
 	const texts = isKnown && Array.isArray(values) ? cutTexts(values).slice(0, maxValues) : [];
-	return {
-		...{ state, since: String(since), ...(text !== undefined && { cause: text }) },
-		...{ ...(isKnown && { code }), ...(texts.length > 0 && { values: texts }) },
-		...(repair === true && { repair }),
-	};
+	const sickness: Sickness = { state, since: String(since) };
+	if (text !== undefined) sickness.cause = text;
+	if (isKnown) sickness.code = code;
+	if (texts.length > 0) sickness.values = texts;
+	if (repair === true) sickness.repair = repair;
+	return sickness;
 }
 
 /** In milliseconds since 1970; January 4 is always in week 1 (ISO 8601). */

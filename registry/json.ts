@@ -5,7 +5,6 @@ import {
 	pointerOf,
 	problemAt,
 	shownValue,
-	type Text,
 	type TextCode,
 	textOf,
 } from "./texts.ts";
@@ -92,29 +91,28 @@ const missingSigns: Readonly<Partial<Record<string, string>>> = {
 	CloseBracketExpected: '"]"',
 };
 
-/** Each code begins with `json`, and has the line, then the column, both from 1. */
+/** With the line, then the column, both from 1. */
 function syntaxError(text: string): Problem {
-	if (text.trim() === "") return problemAt("document", "empty");
-	let first: Text | undefined;
+	if (text.trim() === "") return problemAt("document", "minLength");
+	let first: SyntaxFault | undefined;
 	const onError = (error: number, offset: number, length: number) => {
-		first ??= syntaxRule(text, printParseErrorCode(error), offset, length);
+		first ??= syntaxFault(text, printParseErrorCode(error), offset, length);
 	};
 	visit(text, { onError }, strictly);
-	return { ...(first ?? textOf("json-end", 1, 1)), place: "document" };
+	const { offset, cause } = first ?? { offset: 0, cause: textOf("json-end") };
+	const lines = text.slice(0, offset).split(/\r\n|\r|\n/);
+	return problemAt("document", "json", lines.length, (lines.at(-1) as string).length + 1, cause);
 }
 
-function syntaxRule(text: string, error: string, offset: number, length: number): Text {
-	const lineAndColumn = (end: number) => {
-		const lines = text.slice(0, end).split(/\r\n|\r|\n/);
-		return [lines.length, (lines.at(-1) as string).length + 1] as const;
-	};
+type SyntaxFault = ReturnType<typeof syntaxFault>;
+
+function syntaxFault(text: string, error: string, offset: number, length: number) {
 	const token = text.slice(offset, offset + length);
 	const comma = /,\s*$/.exec(text.slice(0, offset));
-	if (comma && /^[\]},]$/.test(token)) return textOf("json-comma", ...lineAndColumn(comma.index));
+	if (comma && /^[\]},]$/.test(token)) return { offset: comma.index, cause: textOf("json-comma") };
 	const sign = missingSigns[error];
-	if (sign) return textOf("json-missing", ...lineAndColumn(offset), sign);
-	const place = lineAndColumn(offset);
-	return token === "" ? textOf("json-end", ...place) : textOf("json", ...place, shownValue(token));
+	if (sign) return { offset, cause: textOf("json-missing", sign) };
+	return { offset, cause: token ? textOf("json-unexpected", shownValue(token)) : textOf("json-end") };
 }
 
 function ambiguities(text: string): Problem[] {

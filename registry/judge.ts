@@ -210,7 +210,7 @@ function judgeSpellings(
 }
 
 /** The smallkeys of registrations, sorted. */
-function registeredIn(paths: Iterable<string>): string[] {
+export function registeredIn(paths: Iterable<string>): string[] {
 	const names = [...paths].sort().map(parseLayerPath);
 	return names.flatMap((name) => (name?.part === "registration" ? [name.smallkey] : []));
 }

@@ -182,7 +182,7 @@ function located(problems: readonly FileProblem[], after: Files): Located[] {
 	return byFile.flatMap(([file, all]) => {
 		const lineAt = linesOf(textOf(after, file));
 		const places = all.map(({ code, place, values }) => {
-			const line = code.startsWith("json") ? Number(values[0]) : lineAt(place.startsWith("/") ? place : "");
+			const line = code === "json" ? Number(values[0]) : lineAt(place.startsWith("/") ? place : "");
 			return { file, line, text: textIn("en", { code, place, values }) };
 		});
 		return places.sort((a, b) => a.line - b.line);

@@ -123,24 +123,8 @@ export const documentTexts = {
 		"must not begin with a byte order mark",
 		"ne doit pas commencer par un indicateur d’ordre des octets",
 	],
-	empty: ["is empty", "est vide"],
 	depth: ["must not be nested deeper than {0}", "ne doit pas avoir plus de {0} niveaux"],
-	json: [
-		"must be JSON: unexpected {2} in line {0}, column {1}",
-		"doit être en JSON : {2} est inattendu à la ligne {0}, colonne {1}",
-	],
-	"json-comma": [
-		'has a "," too many in line {0}, column {1}',
-		"a une virgule de trop à la ligne {0}, colonne {1}",
-	],
-	"json-end": [
-		"must be JSON: ends too early, in line {0}, column {1}",
-		"doit être en JSON : se termine trop tôt, à la ligne {0}, colonne {1}",
-	],
-	"json-missing": [
-		"must be JSON: {2} is missing in line {0}, column {1}",
-		"doit être en JSON : il manque {2} à la ligne {0}, colonne {1}",
-	],
+	json: ["must be JSON: {2} in line {0}, column {1}", "doit être en JSON : {2} à la ligne {0}, colonne {1}"],
 	"repeated-name": ["occurs more than once", "figure plus d’une fois"],
 	"lone-surrogate": ["must not hold a lone surrogate", "ne doit pas contenir de demi-codet isolé"],
 	"stored-size": [
@@ -176,6 +160,10 @@ export const documentTexts = {
 		"sa couche {0} n’existe plus : supprimez aussi ce fichier",
 	],
 	// Values of other texts.
+	"json-comma": ['a "," too many', "une virgule de trop"],
+	"json-end": ["it ends too early", "il se termine trop tôt"],
+	"json-missing": ["{0} is missing", "il manque {0}"],
+	"json-unexpected": ["unexpected {0}", "{0} est inattendu"],
 	"a-string": ["a string", "un texte"],
 	"an-object": ["an object", "un objet"],
 	"an-array": ["a list", "une liste"],

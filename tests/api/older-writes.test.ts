@@ -74,7 +74,7 @@ test("a merged registration is judged as a whole, and a refusal stores nothing",
 		rows.push([400, factor, { factor: value, user: "x" }, /^\/factor: must be an integer, not /]);
 	for (const target of [wells, factor, "/v2/update/wells"])
 		rows.push(
-			[400, target, "", "the document: is empty"],
+			[400, target, "", "the document: must not be empty"],
 			[400, target, "[]", "the document: must be an object, not []"],
 			[400, target, "{}", "the document: must not be empty"],
 			[400, target, '{"en":{},"en":{}}', /^\/en: occurs more than once/],

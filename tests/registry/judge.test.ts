@@ -81,7 +81,7 @@ test("each problem of stored files has the code of its rule, and good layers are
 		problems.map(({ file: path, code }) => [path.slice("layers/".length), code]),
 		[
 			["ab/abc.json", "case-twin"],
-			["ab/abe.json", "json-missing"],
+			["ab/abe.json", "json"],
 			["ab/abf.json", "plain-file"],
 			["ab/abg.json", "size"],
 			["ab/abh.service.json", "orphan"],

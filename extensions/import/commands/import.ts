@@ -6,7 +6,7 @@ import { type Configuration, readConfiguration } from "../../../api/service/sett
 import { collectSource } from "../../../publish/collect.ts";
 import { type Description, parseDescription } from "../../../registry/description.ts";
 import { groupBy } from "../../../registry/json.ts";
-import type { LayerFile } from "../../../registry/judge.ts";
+import { type LayerFile, registeredIn } from "../../../registry/judge.ts";
 import {
 	canonicalText,
 	isVersion2,
@@ -15,7 +15,7 @@ import {
 	takesAllLayers,
 } from "../../../registry/registration.ts";
 import { isSenderId } from "../../../registry/sender.ts";
-import { descriptionPath, langs, parseLayerPath } from "../../../registry/smallkey.ts";
+import { descriptionPath, langs } from "../../../registry/smallkey.ts";
 import { readableAt } from "../../../registry/targets/table.ts";
 import { textsOf } from "../../../registry/texts.ts";
 import { counted, firstOf, plain, shortened } from "../../../registry/untrusted-text.ts";
@@ -37,8 +37,6 @@ type Move = Moved & { place: number };
 /** Takes what cannot be moved. `place`: which document of the dump it is, from 1. */
 type Refuse = (key: string, reason: string, place: number | undefined) => void;
 
-type OpenStore = Awaited<ReturnType<typeof openStore>>;
-
 /** @returns the layers in the order of the dump */
 function collectMoves(documents: Dump, settings: Configuration, refuse: Refuse): Move[] {
 	const all: Move[] = [];
@@ -59,10 +57,7 @@ function collectMoves(documents: Dump, settings: Configuration, refuse: Refuse):
 	});
 }
 
-/**
- * Stores the layers of a dump in the configured store, in one commit. A harvested description stays as it is.
- * @param dryRun stores nothing, and says the same
- */
+/** Stores the layers in one commit; a dry run stores nothing, and says the same. */
 async function storeLayers(
 	moves: readonly Move[],
 	configuration: Configuration,
@@ -80,23 +75,20 @@ async function storeLayers(
 	};
 	const registrations = new Map(moves.map(({ smallkey, registration }) => [smallkey, registration]));
 	const options = { sender: "import", time: io.now().getTime(), partial: true, dryRun };
-	const { store, close } = await (dryRun ? openCopy(configuration) : openStore(configuration));
+	const { store, close } = await (dryRun ? openCopy : openStore)(configuration);
 	const batch = storeBatch(store, registrations, options, editsOf, "import");
 	const { outcome, comparison, refused } = await batch.finally(close);
 	if (isRefusal(outcome)) throw new WrongError(textsOf(outcome.errors).map(plain).join("\n"));
 	for (const [smallkey, problems] of refused) {
-		const reason = textsOf(problems)
-			.join("; ")
-			.replace(/^smallkey: \S+ /, "");
-		refuse(smallkey, reason, byKey.get(smallkey)?.place);
+		const reason = textsOf(problems).join("; ");
+		refuse(smallkey, reason.replace(/^smallkey: \S+ /, ""), byKey.get(smallkey)?.place);
 		byKey.delete(smallkey);
 	}
 	warnOfUnserved(byKey.values(), configuration, io);
 	const { added, changed, unchanged } = comparison;
-	const [registered, end] = dryRun ? ["could be registered", "; nothing was written"] : ["registered", ""];
-	io.print(
-		`${added.length} ${registered}, ${changed.length} changed, ${unchanged.length} stored already${end}`,
-	);
+	const verb = dryRun ? "could be registered" : "registered";
+	const counts = `${added.length} ${verb}, ${changed.length} changed, ${unchanged.length} stored already`;
+	io.print(dryRun ? `${counts}; nothing was written` : counts);
 	printCommit(outcome, io);
 }
 
@@ -106,13 +98,13 @@ function warnOfUnserved(moves: Iterable<Move>, settings: Configuration, io: Io):
 		const isWhole = isVersion2(registration) && langs.some((lang) => takesAllLayers(registration[lang]));
 		if (isWhole || readableAt(smallkey, registration, settings).paths.length > 0) continue;
 		const { problems } = parseRegistration(Buffer.from(canonicalText(registration)), "written");
-		const reason = problems.length > 0 ? `: ${plain(textsOf(problems).join("; "))}` : "";
-		io.warn(`moved, but nothing serves it: ${smallkey}${reason}`);
+		const name = [smallkey, textsOf(problems).join("; ")].filter(Boolean).join(": ");
+		io.warn(`moved, but nothing serves it: ${plain(name)}`);
 	}
 }
 
 /** The stored layers, in memory: a service may run on the folder. GitHub's branch is read itself. */
-async function openCopy(configuration: Configuration): Promise<Pick<OpenStore, "store" | "close">> {
+async function openCopy(configuration: Configuration) {
 	if (configuration.github) return openStore(configuration);
 	const files = await storedFiles(configuration);
 	const texts = files.map(({ path, bytes }) => [path, Buffer.from(bytes).toString()]);
@@ -195,10 +187,8 @@ export const run = createRun(async ({ read, environment, io }) => {
 	const moves = collectMoves(documents, configuration, refuse);
 	await storeLayers(moves, configuration, dryRun, io, refuse);
 	const keys = new Set(Array.from(documents.values(), keyOf));
-	const names = (await storedFiles(configuration)).map(({ path }) => parseLayerPath(path));
-	const others = names.flatMap((name) =>
-		name?.part === "registration" && !keys.has(name.smallkey) ? [name.smallkey] : [],
-	);
+	const stored = (await storedFiles(configuration)).map(({ path }) => path);
+	const others = registeredIn(stored).filter((smallkey) => !keys.has(smallkey));
 	if (others.length > 0) io.print(`here, but not in the dump: ${firstOf(others, maxListedKeys)}`);
 	if (senders) {
 		const path = sendersPath(configuration.dataDir);

@@ -1,6 +1,7 @@
 import pMap from "p-map";
 import { FetchFailure } from "../../../api/service/net/failure.ts";
 import { createFetch } from "../../../api/service/net/fetch.ts";
+import { groupBy } from "../../../registry/json.ts";
 import { type Lang, langs, parseSmallkey } from "../../../registry/smallkey.ts";
 import type { TargetName } from "../../../registry/targets/facts.ts";
 import { targetOf } from "../../../registry/targets/table.ts";
@@ -65,31 +66,11 @@ const notServed: Reader = async () => "has no such version";
 
 /** A relevant difference ends the command with 1. */
 function differencesOf(before: Read, now: Read): Difference[] {
-	if (typeof before === "string") return [{ kind: `the older service ${before}`, isRelevant: true }];
-	if (typeof now === "string") return [{ kind: `the new service ${now}`, isRelevant: true }];
+	const relevant = (kind: string) => [{ kind, isRelevant: true }];
+	if (typeof before === "string") return relevant(`the older service ${before}`);
+	if (typeof now === "string") return relevant(`the new service ${now}`);
 	if (!before) return now ? [{ kind: "only in the new service", isRelevant: false }] : [];
-	return now ? differences(before, now) : [{ kind: "missing in the new service", isRelevant: true }];
-}
-
-/** Layers that are read at the same time, one request of each. */
-const maxConcurrent = 16;
-
-/** Smallkeys that are listed for each cosmetic kind. */
-const maxCosmeticKeys = 3;
-
-/** Kind of difference → smallkey → the values that differ. */
-type Kinds = Map<string, Map<string, string>>;
-
-/** One line for each kind, with the values of its first layer. @param maxKeys smallkeys that are listed for each kind */
-function linesOf(title: string, kinds: Kinds, maxKeys: number): string[] {
-	const rows = [...kinds].sort(([a, { size }], [b, other]) => other.size - size || (a < b ? -1 : 1));
-	const lines = rows.map(([kind, layers]) => {
-		const smallkeys = [...layers.keys()].sort();
-		const values = layers.get(smallkeys[0] as string);
-		const count = String(layers.size).padStart(8);
-		return plain(`${count}  ${kind}: ${firstOf(smallkeys, maxKeys)}${values ? ` (${values})` : ""}`);
-	});
-	return lines.length > 0 ? ["", title, ...lines] : [];
+	return now ? differences(before, now) : relevant("missing in the new service");
 }
 
 interface ComparedTarget {
@@ -98,26 +79,40 @@ interface ComparedTarget {
 	readNew: Reader;
 }
 
-/** Compares all layers at all targets, in both languages. */
-async function compareLayers(smallkeys: readonly string[], targets: readonly ComparedTarget[]) {
-	const [relevant, cosmetic]: [Kinds, Kinds] = [new Map(), new Map()];
-	const [ofOld, served] = [new Set<string>(), new Set<string>()];
-	const compareLayer = async (smallkey: string) => {
-		for (const { target, readOld, readNew } of targets)
-			for (const lang of langs) {
-				const [before, now] = await Promise.all([readOld(lang, smallkey), readNew(lang, smallkey)]);
-				if (before) ofOld.add(smallkey);
-				if (before || now) served.add(smallkey);
-				for (const { kind, isRelevant, values = "" } of differencesOf(before, now)) {
-					const kinds = isRelevant ? relevant : cosmetic;
-					const layers = kinds.get(`${kind} (${target})`) ?? new Map<string, string>();
-					if (!layers.has(smallkey)) layers.set(smallkey, values);
-					kinds.set(`${kind} (${target})`, layers);
-				}
-			}
-	};
-	await pMap(smallkeys, compareLayer, { concurrency: maxConcurrent });
-	return { relevant, cosmetic, served, isOldEmpty: ofOld.size === 0 };
+type LayerDifference = Difference & { smallkey: string };
+
+/** Compares a layer at all targets, in both languages. */
+async function compareLayer(smallkey: string, targets: readonly ComparedTarget[]) {
+	const layer = { smallkey, isOld: false, isServed: false, differences: [] as LayerDifference[] };
+	for (const { target, readOld, readNew } of targets)
+		for (const lang of langs) {
+			const [before, now] = await Promise.all([readOld(lang, smallkey), readNew(lang, smallkey)]);
+			if (before) layer.isOld = true;
+			if (before || now) layer.isServed = true;
+			for (const difference of differencesOf(before, now))
+				layer.differences.push({ ...difference, smallkey, kind: `${difference.kind} (${target})` });
+		}
+	return layer;
+}
+
+/** Layers that are read at the same time, one request of each. */
+const maxConcurrent = 16;
+
+/** Smallkeys that are listed for each cosmetic kind. */
+const maxCosmeticKeys = 3;
+
+/** One line for each kind, with the values of its first layer. @param maxKeys smallkeys that are listed for each kind */
+function linesOf(title: string, differences: readonly LayerDifference[], maxKeys: number): string[] {
+	const groups = groupBy(differences, ({ kind }) => kind);
+	const kinds = Array.from(groups, ([kind, group]) => {
+		return { kind, smallkeys: [...new Set(group.map(({ smallkey }) => smallkey))], values: group[0]?.values };
+	});
+	kinds.sort((a, b) => b.smallkeys.length - a.smallkeys.length || (a.kind < b.kind ? -1 : 1));
+	const lines = kinds.map(({ kind, smallkeys, values }) => {
+		const count = String(smallkeys.length).padStart(8);
+		return plain(`${count}  ${kind}: ${firstOf(smallkeys, maxKeys)}${values ? ` (${values})` : ""}`);
+	});
+	return lines.length > 0 ? ["", title, ...lines] : [];
 }
 
 const compareHelp = `
@@ -146,28 +141,30 @@ export const run = createRun(async ({ read, io }) => {
 	}
 	if (targets.length === 0)
 		throw new Error(`${old}: serves none of ${comparedTargets.join(", ")} below this address`);
-	const { relevant, cosmetic, served, isOldEmpty } = await compareLayers(smallkeys, targets);
-	if (isOldEmpty)
+	const layers = await pMap(smallkeys, (smallkey) => compareLayer(smallkey, targets), {
+		concurrency: maxConcurrent,
+	});
+	if (!layers.some(({ isOld }) => isOld))
 		throw new Error(`${old}: serves none of the ${counted(smallkeys.length, "layer")} of ${path}`);
-	const different = new Set(
-		[...relevant.values(), ...cosmetic.values()].flatMap((layers) => [...layers.keys()]),
-	);
-	const places = targets.map(({ target }) => target).join(", ");
-	const neither = smallkeys.length - served.size;
+	const served = layers.filter(({ isServed }) => isServed);
+	const equal = served.filter(({ differences }) => differences.length === 0).length;
+	const neither = smallkeys.length - served.length;
 	const others = documents.size - keys.length;
+	const places = targets.map(({ target }) => target).join(", ");
+	const counts = [
+		`${counted(served.length, "layer")} compared at ${places}, in both languages, ${equal} without a difference`,
+	];
+	if (neither > 0) counts.push(`served by neither: ${neither}`);
+	if (others > 0) counts.push(`not smallkeys: ${others}`);
+	const all = layers.flatMap((layer) => layer.differences);
+	const relevant = all.filter(({ isRelevant }) => isRelevant);
+	const cosmetic = all.filter(({ isRelevant }) => !isRelevant);
+	const title = "Viewer-relevant: a viewer would draw or ask these layers otherwise";
 	const lines = [
-		[
-			`${counted(served.size, "layer")} compared at ${places}, in both languages, ${served.size - different.size} without a difference`,
-			...(neither > 0 ? [`served by neither: ${neither}`] : []),
-			...(others > 0 ? [`not smallkeys: ${others}`] : []),
-		].join("; "),
-		...linesOf(
-			"Viewer-relevant: a viewer would draw or ask these layers otherwise",
-			relevant,
-			smallkeys.length,
-		),
+		counts.join("; "),
+		...linesOf(title, relevant, smallkeys.length),
 		...linesOf("Cosmetic: no viewer sees the difference, or it is better", cosmetic, maxCosmeticKeys),
 	];
 	for (const line of lines) io.print(line);
-	return relevant.size > 0 ? exitCodes.wrong : exitCodes.done;
+	return relevant.length > 0 ? exitCodes.wrong : exitCodes.done;
 });

@@ -31,17 +31,14 @@ function memberDifferences(within: string, before: Json, now: Json): Difference[
 	return Object.keys({ ...before, ...now }).flatMap((name): Difference[] => {
 		const [old, fresh, kind] = [before[name], now[name], within + name];
 		if (isDeepStrictEqual(old, fresh)) return [];
-		const values = shownChange(old, fresh);
 		const isEscaped = typeof old === "string" && escapeMarkup(old) === fresh;
-		if (isEscaped || cosmetic[kind]?.(old, fresh)) return [{ kind, isRelevant: false, values }];
-		const compose = composed[kind];
-		if (!compose) return [{ kind, isRelevant: true, values }];
-		const [composition, other] = [compose(objectOf(old)), compose(objectOf(fresh))];
-		if (!isDeepStrictEqual(composition.value, other.value)) {
-			const change = shownChange(composition.value, other.value);
-			return [{ kind: `${kind}: ${composition.name}`, isRelevant: true, values: change }];
-		}
-		return composition.parts.flatMap((part, at) =>
+		const isRelevant = !isEscaped && !cosmetic[kind]?.(old, fresh);
+		const compose = isRelevant ? composed[kind] : undefined;
+		if (!compose) return [{ kind, isRelevant, values: shownChange(old, fresh) }];
+		const [{ shape, parts }, other] = [compose(objectOf(old)), compose(objectOf(fresh))];
+		const ofShape = memberDifferences(`${kind}: `, shape, other.shape);
+		if (ofShape.length > 0) return ofShape;
+		return parts.flatMap((part, at) =>
 			memberDifferences(`${kind}: `, objectOf(part), objectOf(other.parts[at])),
 		);
 	});
@@ -65,25 +62,19 @@ function shownValue(value: unknown): string {
 	return shortened(text ?? "nothing", maxValueLength);
 }
 
-interface Composition {
-	/** What has to be equal before the parts can be compared one by one. */
-	name: string;
-	value: unknown;
-	parts: unknown[];
-}
-
-/** By member of a node. */
-const composed: Readonly<Record<string, (value: Json) => Composition>> = {
+/** Member of a node → its parts, and its shape: only parts of an equal shape can be compared one by one. */
+const composed: Readonly<Record<string, (value: Json) => { shape: Json; parts: unknown[] }>> = {
 	datagrid: ({ gridColumns }) => {
-		const value = listOf(gridColumns).map((column) => {
+		const parts = listOf(gridColumns);
+		const columns = parts.map((column) => {
 			const { fieldName, id } = objectOf(column);
 			return escapeMarkup(String(fieldName || id));
 		});
-		return { name: "columns", value, parts: listOf(gridColumns) };
+		return { shape: { columns }, parts };
 	},
 	symbology: ({ valueMaps, rangeMaps, ...drawing }) => {
 		const classes = [...listOf(valueMaps), ...listOf(rangeMaps)];
-		return { name: "classes", value: classes.length, parts: [drawing, ...classes] };
+		return { shape: { classes: classes.length }, parts: [drawing, ...classes] };
 	},
 };
 
