@@ -1,6 +1,8 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
+import type { Environment } from "../../api/configuration.ts";
 import { repositoryPath } from "../../api/service/data-dir.ts";
+import { readConfiguration, withoutStore } from "../../api/service/settings.ts";
 import { healthPath } from "../../registry/smallkey.ts";
 import { runGit } from "../../store/git/commands/run.ts";
 
@@ -18,6 +20,13 @@ export async function findRepository(dataDir: string) {
 		},
 	);
 	return repository;
+}
+
+/** That of `findRepository`, with the configuration of the service. */
+export async function openRepository(environment: Environment) {
+	const settings = readConfiguration(withoutStore(environment));
+	const { path: repository, name } = await findRepository(settings.dataDir);
+	return { settings, repository, name };
 }
 
 export async function readHealth(repository: string, commit = servedRef): Promise<string | null> {

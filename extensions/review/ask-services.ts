@@ -18,52 +18,50 @@ const maxAskingMs = 8 * 60_000;
 
 /** Services without an answer in time are reported as down. */
 export function createCheckServices({ network, mapWkid }: Configuration): CheckServices {
-	const end = AbortSignal.timeout(maxAskingMs);
+	const signal = AbortSignal.timeout(maxAskingMs);
 	const ask = createAsk({ fetch: createFetch(network) });
 	// Also ends requests that several layers share: they would keep the process running.
-	const clients = createClients((address, options) => ask(address, { ...options, signal: end }), mapWkid);
+	const clients = createClients((address, options) => ask(address, { ...options, signal }), mapWkid);
 	return ({ registration }) => checkLayer(registration, clients);
 }
 
-/** Layers of one change whose services are asked. A larger change is a batch; the weekly check asks its services. */
-const maxAsked = 200;
+/** The weekly check asks the services of larger changes. */
+const maxLayers = 200;
 
-/** Layers. `createAsk` limits the number of requests. */
-const maxConcurrent = 16;
+/** `createAsk` limits the number of requests. */
+const maxConcurrentServices = 16;
 
 /**
  * Asks the services whose addresses, kinds or layers a change touches. `wrong`: the registration contradicts its service.
  * `down`: the server is down or odd. `unasked`: the number of further layers.
  */
 export async function askServices(layers: readonly ChangedLayer[], check: CheckServices) {
-	const touched = layers.filter((layer) => touchedServices(layer).length > 0);
-	const checked = touched.slice(0, maxAsked);
-	const task = async (changed: ChangedLayer) => {
-		const { file, text } = changed;
-		const lineAt = linesOf(text);
-		const services = touchedServices(changed).map(async ({ layer, place, touchedLangs }) => {
-			const findings = (await check(layer)).filter(({ lang }) => touchedLangs.includes(lang));
-			return findings.map(({ state, pointer, text }) => {
-				const path = `${place}${pointer}`;
-				return { state, file, line: lineAt(path), text: `${path}: ${text}` };
-			});
+	const touched = layers.map(touchedServices).filter((services) => services.length > 0);
+	const ask = async ({ file, lineAt, layer, place, touchedLangs }: TouchedService) => {
+		const findings = (await check(layer)).filter(({ lang }) => touchedLangs.includes(lang));
+		return findings.map(({ state, pointer, text }) => {
+			const path = `${place}${pointer}`;
+			return { state, file, line: lineAt(path), text: `${path}: ${text}` };
 		});
-		return (await Promise.all(services)).flat();
 	};
-	const findings = (await pMap(checked, task, { concurrency: maxConcurrent })).flat();
+	const services = touched.slice(0, maxLayers).flat();
+	const findings = (await pMap(services, ask, { concurrency: maxConcurrentServices })).flat();
 	const findingsIn = (state: Finding["state"]) => findings.filter((finding) => finding.state === state);
-	return { wrong: findingsIn("wrong"), down: findingsIn("down"), unasked: touched.length - checked.length };
+	const unasked = Math.max(0, touched.length - maxLayers);
+	return { wrong: findingsIn("wrong"), down: findingsIn("down"), unasked };
 }
 
+type TouchedService = ReturnType<typeof touchedServices>[number];
+
 /** With the languages in which it was not registered before. */
-function touchedServices({ before, after }: ChangedLayer) {
-	const known = new Set(
-		servicesOf(before).flatMap(({ layer }) => langs.map((lang) => requestOf(layer, lang))),
-	);
-	return servicesOf(after).flatMap((service) => {
-		const touchedLangs = langs.filter((lang) => !known.has(requestOf(service.layer, lang)));
-		for (const lang of touchedLangs) known.add(requestOf(service.layer, lang));
-		return touchedLangs.length > 0 ? [{ ...service, touchedLangs }] : [];
+function touchedServices({ file, text, before, after }: ChangedLayer) {
+	const lineAt = linesOf(text);
+	const known = new Set<string>();
+	for (const { layer } of servicesOf(before)) for (const lang of langs) known.add(requestOf(layer, lang));
+	return servicesOf(after).flatMap(({ layer, place }) => {
+		const touchedLangs = langs.filter((lang) => !known.has(requestOf(layer, lang)));
+		for (const lang of touchedLangs) known.add(requestOf(layer, lang));
+		return touchedLangs.length > 0 ? [{ file, lineAt, layer, place, touchedLangs }] : [];
 	});
 }
 

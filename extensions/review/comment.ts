@@ -10,18 +10,17 @@ export const marker = "<!-- fragment-publisher: review -->";
 /** Characters of a comment: GitHub accepts 65,536. */
 export const maxCommentLength = 65_000;
 
-/** Of a list and of the table: all lists and the table have room together. */
+/** All lists and the table have room together. */
 const maxListLength = 7_000;
 const maxTableLength = 20_000;
 const maxNameLength = 40;
 
 const closingLength = 200;
 
-/**
- * Renders a review as Markdown: the marker, then independent blocks. Layers that do not fit are left out as a whole and
- * counted in the last line, so that a shortened comment is well formed too.
- */
-export function renderComment(review: Review, links?: ReturnType<typeof linksInto>): string {
+type Links = ReturnType<typeof linksInto>;
+
+/** Markdown: the marker, then independent blocks. The last line counts the layers for which there is no room. */
+export function renderComment(review: Review, links?: Links): string {
 	const { layers } = review;
 	const blocks = blocksOf(review, links).filter(Boolean);
 	if (layers.length > maxDetailed) blocks.push(renderTable(layers));
@@ -46,7 +45,7 @@ export interface Report {
 	comment: string;
 }
 
-function blocksOf(review: Review, links?: ReturnType<typeof linksInto>): string[] {
+function blocksOf(review: Review, links?: Links): string[] {
 	const { obstacle, remarks, unasked, outside, layers } = review;
 	const lists = groupBy(remarks, ({ title }) => title);
 	// The draft page shows the problems of a wrong layer, too.
@@ -55,7 +54,7 @@ function blocksOf(review: Review, links?: ReturnType<typeof linksInto>): string[
 		`${marker}\n### ${verdictOf(review)}`,
 		obstacle === null ? "" : `It cannot be merged: ${obstacle}.`,
 		summaryOf(layers),
-		nextStep(review),
+		`**Next:** ${nextStep(review)}`,
 		...Array.from(lists, ([title, located]) =>
 			renderList(title, located, ({ file, line, text }) => {
 				return `${linkTo(file, links?.(file, line))} line ${line}: ${code(text)}`;
@@ -84,17 +83,16 @@ function summaryOf(layers: readonly LayerRow[]): string {
 }
 
 function nextStep(review: Review): string {
-	if (countErrors(review) > 0)
-		return "**Next:** correct what is listed here on the same branch; this comment follows.";
-	if (!review.approvals) return "**Next:** the operators put `layers/owners.json` in order.";
-	if (review.approvals.length === 0) return "**Next:** it can be merged.";
-	return "**Next:** an owner of each group of files, in the check owners, approves (Files changed, Review changes, Approve); then it can be merged.";
+	if (countErrors(review) > 0) return "correct what is listed here on the same branch; this comment follows.";
+	if (!review.approvals) return "the operators put `layers/owners.json` in order.";
+	if (review.approvals.length === 0) return "it can be merged.";
+	return "an owner of each group of files, in the check owners, approves (Files changed, Review changes, Approve); then it can be merged.";
 }
 
 function renderList<Item>(title: string, items: readonly Item[], lineOf: (item: Item) => string): string {
 	if (items.length === 0) return "";
 	const lines = items.map((item) => `- ${lineOf(item)}`);
-	const shown = linesWithin(lines, maxListLength, (hidden) => [`- and ${hidden} more`]);
+	const shown = linesWithin(lines, maxListLength, (hidden) => `- and ${hidden} more`);
 	return [`#### ${title}`, "", ...shown].join("\n");
 }
 
@@ -103,7 +101,7 @@ function renderTable(layers: readonly LayerRow[]): string {
 		const shown = name === "" ? "" : code(name.slice(0, maxNameLength));
 		return `| ${code(smallkey)} | ${verb} | ${state} | ${shown} |`;
 	});
-	const lines = linesWithin(rows, maxTableLength, (hidden) => [`| and ${hidden} more | | | |`]);
+	const lines = linesWithin(rows, maxTableLength, (hidden) => `| and ${hidden} more | | | |`);
 	const head = ["#### All layers", "", "| layer | change | look at | name |", "|---|---|---|---|"];
 	return [...head, ...lines].join("\n");
 }
@@ -123,10 +121,7 @@ function renderChange({ lang, target, lines, hidden }: FragmentChange): string {
 	return `\`${lang}\`: what viewers will read (${target}).${more}\n\n${fenced("diff", lines)}`;
 }
 
-/**
- * @param web `https://github.com`
- * @param head id of the reviewed commit; GitHub shows a fork's commit in the base's repository too
- */
+/** @param web `https://github.com` @param head the reviewed commit; the base's repository shows those of forks, too */
 export function linksInto(web: string, repository: string, head: string) {
 	return (path: string, line: number) =>
 		`${web}/${repository}/blob/${head}/${path.split("/").map(escapeSegment).join("/")}#L${line}`;
@@ -144,10 +139,7 @@ function linkTo(text: string, address?: string | null): string {
 	return address == null ? code(text) : `[${code(text)}](${address})`;
 }
 
-/**
- * GitHub renders no markup, mention or HTML in it. A fence longer than every run of backticks cannot be ended
- * by a line (CommonMark, section 4.5).
- */
+/** GitHub renders no markup in it. No line can end a fence that is longer than all backticks in it (CommonMark, 4.5). */
 export function fenced(lang: string, lines: readonly string[]): string {
 	const shown = lines.map(visible);
 	let fence = "```";
@@ -155,17 +147,13 @@ export function fenced(lang: string, lines: readonly string[]): string {
 	return [fence + lang, ...shown, fence].join("\n");
 }
 
-/** In characters with line breaks. `closing` gets the number of the other lines. */
-function linesWithin(
-	lines: readonly string[],
-	maxLength: number,
-	closing: (hidden: number) => string[],
-): string[] {
+/** The first ones; `closing` stands for the others. */
+function linesWithin(lines: readonly string[], maxLength: number, closing: (hidden: number) => string) {
 	let length = 0;
 	const shown = lines.filter((line) => {
 		length += line.length + 1;
 		return length <= maxLength;
 	});
 	const hidden = lines.length - shown.length;
-	return hidden > 0 ? [...shown, ...closing(hidden)] : shown;
+	return hidden > 0 ? [...shown, closing(hidden)] : shown;
 }

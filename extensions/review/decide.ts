@@ -25,7 +25,7 @@ export function parseReason(text: string): string {
 	throw new Error("--why: must be a reason of 1 to 500 characters in one line; anyone can read it");
 }
 
-/** @throws {Error} if the repository is a checkout, or belongs to another user than the current one */
+/** @throws {Error} if the repository is a checkout, or another user's */
 export async function refuseOthers(path: string, name: string): Promise<void> {
 	if ((await gitText(path, ["rev-parse", "--is-bare-repository"])) !== "true")
 		throw new Error(`${name}: is no repository of a service; a pull request is merged where it was opened`);
@@ -38,19 +38,17 @@ export async function refuseOthers(path: string, name: string): Promise<void> {
 
 type Decision = Pick<WaitingReview, "branch" | "commit">;
 
-/** @throws {WrongError} if another commit of a review was shown than its newest */
+/** @throws {WrongError} if the newest commit of a review is not the one that was shown */
 export function refuseUnseen({ branch, commit }: Decision, shown: string): void {
-	if (!commit.startsWith(shown)) throw changedReview(branch, shown);
-}
-
-function changedReview(branch: string, shown: string): WrongError {
-	return new WrongError(
-		`${branch}: its newest commit is not ${shown}: npx fragment-publisher review show ${branch}`,
+	if (commit.startsWith(shown)) return;
+	const id = shown.slice(0, 12);
+	throw new WrongError(
+		`${branch}: its newest commit is not ${id}: npx fragment-publisher review show ${branch}`,
 	);
 }
 
 /**
- * Merges a review, in the version that was shown, into the served branch, and removes its branch: both, or neither.
+ * Merges a review into the served branch, and removes its branch: both, or neither.
  * @returns id of the merge commit
  * @throws {WrongError} if the review has changed since it was read, or the served branch has changed the same layer
  */
@@ -58,7 +56,7 @@ export async function acceptReview(repository: string, review: Decision, reviewe
 	const { branch, commit } = review;
 	const subject = `accept ${branch}`;
 	const base = await gitText(repository, ["rev-parse", "--verify", servedRef]);
-	const isOld = await isStale(repository, review, base);
+	const isOld = await isStale(repository, commit, base);
 	const tree = isOld ? null : await mergeTrees(repository, base, commit);
 	if (tree === null) throw new WrongError(`${branch}: ${staleAdvice}`);
 	const merge = await commitTree(repository, reviewer, tree, ["-p", base, "-p", commit, "-m", subject]);
@@ -67,8 +65,7 @@ export async function acceptReview(repository: string, review: Decision, reviewe
 }
 
 /**
- * Moves a review from its branch to one under `declined/`, with a last commit that says who declined it and why. The
- * publisher's status and the audit read that commit.
+ * Moves a review below `declined/`, with a last commit that says who declined it and why: status and audit read it.
  * @returns `declined/register/23ax5t/0123456789ab`
  * @throws {WrongError} if the review has changed since it was read
  */
@@ -77,7 +74,7 @@ export async function declineReview(
 	review: Decision,
 	reviewer: Reviewer,
 	reason: string,
-) {
+): Promise<string> {
 	const { branch, commit } = review;
 	const declined = `${declinedFolder}/${branch}/${commit.slice(0, 12)}`;
 	const subject = `decline ${branch}`;
@@ -88,10 +85,7 @@ export async function declineReview(
 	throw new Error(`${branch}: another process holds it: try again`);
 }
 
-/**
- * Moves a ref, and takes the review from its branch: both, or neither.
- * @returns whether they were moved @throws {WrongError} if the review's branch has moved from its commit
- */
+/** Moves a ref, and deletes the review's branch: both, or neither. @returns whether it did @throws as `refuseUnseen` */
 async function moveReview(repository: string, { branch, commit }: Decision, reason: string, update: string) {
 	const input = `${update}\ndelete refs/heads/${branch} ${commit}\n`;
 	try {
@@ -101,8 +95,8 @@ async function moveReview(repository: string, { branch, commit }: Decision, reas
 		if (!(error instanceof GitFailure)) throw error;
 	}
 	const tip = await gitText(repository, ["for-each-ref", "--format=%(objectname)", `refs/heads/${branch}`]);
-	if (tip === commit) return false;
-	throw changedReview(branch, commit.slice(0, 12));
+	refuseUnseen({ branch, commit: tip }, commit);
+	return false;
 }
 
 function commitTree(repository: string, { name, mail }: Reviewer, tree: string, words: string[]) {

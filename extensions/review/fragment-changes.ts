@@ -19,12 +19,12 @@ const maxLines = 80;
 /** Characters of a line: an image can have a hundred thousand. */
 const maxLineLength = 300;
 
-/** Lines that may differ before the diff is given up: its time grows with the square of their number. */
+/** The time of a diff grows with the square of the lines that differ. */
 const maxEdits = 2_000;
 
 /**
- * What viewers will read differently, by language and target. A target is left out if all its changed values are also in the
- * targets before it: most targets only call them by other names.
+ * What viewers will read differently. A target is left out if the targets before it have all its changed values: most targets
+ * only give them other names.
  */
 export function fragmentChanges(layer: ChangedLayer, settings: FragmentSettings): FragmentChange[] {
 	return langs.flatMap((lang) => {
@@ -52,7 +52,7 @@ export function fragmentChanges(layer: ChangedLayer, settings: FragmentSettings)
 /** The sign, the name of a member, its value. */
 const changedLine = /^([+-])\s*(?:"((?:[^"\\]|\\.)*)": )?(.*?),?$/;
 
-/** With its sign; none for brackets, and for the type of a layer, which each target has in its own words. */
+/** With its sign; none for brackets, and for the type of a layer, for which each target has its own word. */
 function changedValue(line: string): string[] {
 	const [, sign, name = "", value = ""] = changedLine.exec(line) ?? [];
 	return !sign || /^[[\]{}]*$/.test(value) || /^(?:layerType|type)$/.test(name) ? [] : [sign + value];

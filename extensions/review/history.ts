@@ -15,7 +15,7 @@ import { indented } from "./terminal.ts";
 import { readReviews, smallkeysOf } from "./waiting.ts";
 
 /** A commit, or a declined review. A user who may push can write anything into its texts. */
-export interface Entry extends Provenance {
+interface Entry extends Provenance {
 	id: string;
 	/** When it was made, as far as its date can be believed, in milliseconds since 1970. */
 	dateMs: number;
@@ -28,13 +28,11 @@ export interface Subject {
 	sender?: string | undefined;
 }
 
-// All commits, those before first: a date is compared with that of its parent.
+/** Parents first: the date of a commit is compared with theirs. */
 const order = ["--topo-order", "--reverse", "--full-history", "--sparse", "--end-of-options"];
 
-const maxKeys = 5;
-
 class History {
-	/** Request id → the first commit that has it: a later commit has copied it. */
+	/** Request id → the first commit that has it: a later one has copied it. */
 	readonly #first = new Map<string, string>();
 	readonly #dates = new Map<string, number>();
 	/** Ids of the commits about the subject. */
@@ -50,7 +48,7 @@ class History {
 	/** The commits of a range that change layers, the newest first. A merge is judged by what it changes in its first parent. */
 	async read(range: string): Promise<Entry[]> {
 		const { smallkey } = this.subject;
-		// Without all other files of each commit, git takes a third of the time.
+		// With all files of each commit, git takes three times as long.
 		const paths = smallkey === undefined ? ["layers"] : [layerPath(smallkey), descriptionPath(smallkey)];
 		const about: LoggedCommit[] = [];
 		for await (const commit of this.#log([...order, range, "--", ...paths])) {
@@ -71,10 +69,9 @@ class History {
 	/** A merge is about the sender whose commits it merges, too. */
 	#isAbout({ author, message, parents }: LoggedCommit): boolean {
 		const { sender } = this.subject;
-		if (sender === undefined || author.name === sender) return true;
-		return (
-			trailersOf(message, "Sender").includes(sender) || parents.slice(1).some((id) => this.#about.has(id))
-		);
+		if (sender === undefined) return true;
+		const isNamed = [author.name, ...trailersOf(message, "Sender")].includes(sender);
+		return isNamed || parents.slice(1).some((id) => this.#about.has(id));
 	}
 
 	#log(words: readonly string[], input?: string): AsyncIterable<LoggedCommit> {
@@ -87,8 +84,8 @@ class History {
 	}
 
 	#entryOf(logged: LoggedCommit): Entry {
-		const { id, committer } = logged;
-		const commit = { ...logged, files: logged.files.filter(({ path }) => path.startsWith("layers/")) };
+		const { id, committer, files } = logged;
+		const commit = { ...logged, files: files.filter(({ path }) => path.startsWith("layers/")) };
 		const dateMs = this.#dates.get(id) ?? 0;
 		const { isForged, lines } = judgeProvenance(commit, this.#first);
 		if (Math.abs(committer.timeMs - dateMs) > maxAheadMs)
@@ -127,6 +124,8 @@ function proposedLines({ id, dateMs, lines }: Entry): string[] {
 export function timeText(timeMs: number): string {
 	return new Date(timeMs).toISOString().slice(0, 19).replace("T", " ");
 }
+
+const maxKeys = 5;
 
 /** What a commit did: `removed`, of one layer; otherwise `added a b, removed c`. */
 function changesText(commit: LoggedCommit, { smallkey }: Subject): string {

@@ -33,9 +33,8 @@ interface Merge {
 export const conflictObstacle = "the base has changed the same lines: merge it into the branch";
 
 /**
- * Reads the tree that a merge makes, and not what the head changes since the merge base, which is what GitHub lists: with
- * several merge bases the two have nothing to do with each other, so that is an obstacle. Nothing is checked out, and
- * nothing is written into the repository, which may belong to another user.
+ * Reads the tree that a merge makes: what the head changes since the merge base, which GitHub lists, is another thing where
+ * there are several merge bases. Nothing is checked out, or written into the repository, which may be another user's.
  * @throws {Error} if the two have no commit in common, or the head has too many files
  */
 export async function withMerge<Result>(
@@ -52,18 +51,15 @@ export async function withMerge<Result>(
 	const [fork = "", ...others] = bases.split("\n");
 	const run = async (obstacle: string | null, from = fork, to = head) =>
 		task({ changed: await diffTree(repository, from, to, ":/"), obstacle });
-	const manyBases = `${others.length + 1} merge bases, so its merge may write what GitHub does not list: put its changes on a new branch`;
-	if (others.length > 0) return run(manyBases);
+	const advice = "so its merge may write what GitHub does not list: put its changes on a new branch";
+	if (others.length > 0) return run(`${others.length + 1} merge bases, ${advice}`);
 	if (fork === base) return run(null);
 	const objects = resolve(repository, await gitText(repository, ["rev-parse", "--git-path", "objects"]));
 	return withTemporaryFolder("fragment-publisher-merge-", (folder) => {
-		const quarantine = {
-			GIT_QUARANTINE_PATH: folder,
-			GIT_OBJECT_DIRECTORY: folder,
-			// A path in quotes may have a colon (git(1)).
-			GIT_ALTERNATE_OBJECT_DIRECTORIES: JSON.stringify(objects),
-		};
-		return withQuarantine(quarantine, async () => {
+		// A path in quotes may have a colon (git(1)).
+		const GIT_ALTERNATE_OBJECT_DIRECTORIES = JSON.stringify(objects);
+		const paths = { GIT_QUARANTINE_PATH: folder, GIT_OBJECT_DIRECTORY: folder };
+		return withQuarantine({ ...paths, GIT_ALTERNATE_OBJECT_DIRECTORIES }, async () => {
 			const tree = await mergeTrees(repository, base, head);
 			return tree === null ? run(conflictObstacle) : run(null, base, tree);
 		});
@@ -82,8 +78,8 @@ export async function mergeTrees(repository: string, base: string, head: string)
 }
 
 /**
- * What merging a head changes on a base. Of the files under `layers/` those that it changes are checked, and no others: each
- * file by itself, and its name against all names of the catalogue after the merge.
+ * What merging a head changes on a base. Of the files under `layers/` only those that it changes are checked: each by itself,
+ * and its name against all names of the catalogue after the merge.
  * @throws {Error} as `withMerge`, and if there is no such commit
  */
 export async function readChanges(repository: string, base: string, head: string) {
@@ -98,10 +94,8 @@ async function changesOf(repository: string, { changed, obstacle }: Merge, base:
 	const ofLayers = smallkeys.flatMap((smallkey) => [layerPath(smallkey), descriptionPath(smallkey)]);
 	const needed = new Set([ownersPath, ...paths, ...ofLayers]);
 	const listed = await listTree(repository, base, "layers/");
-	const before = await readFiles(
-		repository,
-		listed.filter(({ path }) => needed.has(path)),
-	);
+	const stored = listed.filter(({ path }) => needed.has(path));
+	const before = await readFiles(repository, stored);
 	const after = new Map(before);
 	for (const path of paths) after.delete(path);
 	for (const [path, file] of await readFiles(repository, inLayers)) after.set(path, file);
@@ -116,7 +110,7 @@ async function changesOf(repository: string, { changed, obstacle }: Merge, base:
 	const allPaths = changed.map(({ path }) => path);
 	return {
 		obstacle,
-		/** In git's order, as those outside. */
+		/** In git's order. */
 		paths: allPaths,
 		/** Files of no layer, but for those with a problem. */
 		outside: allPaths.filter((path) => !parseLayerPath(path) && !wrongFiles.has(path)),
@@ -155,17 +149,19 @@ export interface ChangedLayer {
 /** A file that the head does not change is its layer's, too. */
 function layersOf(smallkeys: readonly string[], before: Files, after: Files, wrongFiles: Iterable<string>) {
 	const wrong = new Set(Array.from(wrongFiles, (file) => parseLayerPath(file)?.smallkey));
-	const [stored, merged] = [before, after].map(
-		(files) => judgeChange(namesOf(files.values()), [...files.values()], "stored").layers,
-	);
+	const [stored, merged] = [judgeStored(before), judgeStored(after)];
 	return smallkeys.map((smallkey): ChangedLayer => {
 		const file = layerPath(smallkey);
-		const old = stored?.get(smallkey) ?? null;
-		const layer = wrong.has(smallkey) ? null : (merged?.get(smallkey) ?? null);
+		const old = stored.get(smallkey) ?? null;
+		const layer = wrong.has(smallkey) ? null : (merged.get(smallkey) ?? null);
 		const isRemoved = before.has(file) && !after.has(file);
 		const verb = isRemoved ? "removed" : !layer ? "wrong" : old ? "changed" : "added";
 		return { smallkey, file, verb, before: old, after: layer, text: textOf(after, file) };
 	});
+}
+
+function judgeStored(files: Files) {
+	return judgeChange(namesOf(files.values()), [...files.values()], "stored").layers;
 }
 
 export interface Located {

@@ -1,5 +1,5 @@
 import { maxClockSkewMs, parseTimestamp } from "../../registry/sender.ts";
-import { parseLayerPath } from "../../registry/smallkey.ts";
+import { type LayerName, parseLayerPath } from "../../registry/smallkey.ts";
 import {
 	type LoggedCommit,
 	type Person,
@@ -18,18 +18,15 @@ export interface Provenance {
 const maxWaitMs = 5 * 60_000;
 
 /**
- * Git alone cannot prove that a request was signed; this finds the commits that the service would never have written.
+ * Git alone cannot prove that a request was signed; this finds commits that the service never writes.
  * @param firstOf request id → the first commit of the served branch that has it in a trailer
  */
 export function judgeProvenance(commit: LoggedCommit, firstOf: ReadonlyMap<string, string>): Provenance {
 	const { message, author } = commit;
 	const subject = subjectOf(message);
 	// The trailers of a signed request (`api/write.ts`).
-	const [senders, times, requests] = [
-		trailersOf(message, "Sender"),
-		trailersOf(message, "TimeStamp"),
-		trailersOf(message, "Request"),
-	];
+	const valuesOf = (name: string) => trailersOf(message, name);
+	const [senders, times, requests] = [valuesOf("Sender"), valuesOf("TimeStamp"), valuesOf("Request")];
 	const isBatch = times.length + requests.length === 0;
 	if (senders.length === 0 && isBatch) return personProvenance(commit, subject);
 	const [sender, ...others] = new Set(senders);
@@ -79,11 +76,9 @@ function personProvenance(commit: LoggedCommit, subject: string): Provenance {
 	if (isOf(author) && isOf(committer)) {
 		// Except for the first commit, the service changes only the registrations that it proposes as a repair.
 		const repaired = trailersOf(message, repairedTrailer);
-		const names = files.map(({ path }) => parseLayerPath(path));
-		const changesOther = names.some(
-			(name) => name?.part === "registration" && !repaired.includes(name.smallkey),
-		);
-		if (parents.length > 0 && changesOther)
+		const names = files.flatMap(({ path }) => parseLayerPath(path) ?? []);
+		const isOther = (name: LayerName) => name.part === "registration" && !repaired.includes(name.smallkey);
+		if (parents.length > 0 && names.some(isOther))
 			return forged(commit, "the service itself", "the service changes no registration");
 		return genuine(`by the service itself: ${subject}`);
 	}
@@ -106,7 +101,7 @@ function forged({ author, committer, message }: LoggedCommit, sender: string, wh
 	return { isForged: true, lines };
 }
 
-/** Whether GitHub made a commit from a pull request (GitHub, "About commit signature verification"). */
+/** From a pull request (GitHub, "About commit signature verification"). */
 function isByGithub({ committer: { name, mail }, parents }: LoggedCommit): boolean {
 	return name === "GitHub" && mail === "noreply@github.com" && parents.length === 1;
 }

@@ -2,14 +2,14 @@ import { draftAddress } from "../../registry/draft.ts";
 import { parseOwners } from "../../registry/owners.ts";
 import type { LangPart1 } from "../../registry/registration.ts";
 import type { FragmentSettings } from "../../registry/targets/facts.ts";
+import { groupByOwners } from "./approvals/approvals.ts";
 import { askServices, type CheckServices } from "./ask-services.ts";
 import { fragmentChanges } from "./fragment-changes.ts";
 import { type ChangedLayer, type Located, readChanges } from "./layer-changes.ts";
-import { groupByOwners } from "./owners.ts";
 
 interface ReviewOptions {
 	repository: string;
-	/** The commit that the change would be merged into. The owners are read from it. */
+	/** The commit into which the change would be merged. It has the owners. */
 	base: string;
 	head: string;
 	settings: FragmentSettings & { publicUrl?: string };
@@ -67,7 +67,7 @@ export async function review({ repository, base, head, settings, check }: Review
 			...row,
 			/** Address of the page that shows the layer as a draft; null without such a page. */
 			draft: address !== null && address.length <= maxDraftLength ? address : null,
-			/** Of those of the first `maxDetailed` layers that are not wrong. */
+			/** None of a wrong layer, or of one that is shown in the table only. */
 			fragments: isDetailed && row.verb !== "wrong" ? fragmentChanges(row, settings) : [],
 		};
 	});

@@ -9,19 +9,15 @@ export function indented(lines: readonly string[]): string[] {
 	return lines.map((line) => `  ${line}`);
 }
 
-/**
- * Of a pull request. A line starts with a word of this program: the runner of GitHub Actions interprets one that starts with
- * `::` as a command.
- */
+/** Of a pull request. The first word is never a file's: GitHub Actions interprets a line that starts with `::` as a command. */
 export function pullLines(review: Review): string[] {
 	const { obstacle, outside, approvals } = review;
+	const groups = approvals ?? [];
 	return [
 		...(obstacle === null ? [] : [`error It cannot be merged: ${obstacle}`]),
 		...remarkLines(review),
 		...outside.map((path) => `note ${path}: is no file of a layer, for the operators to look at`),
-		...(approvals ?? []).map(
-			({ owners, paths }) => `owners ${owners.join(" ")}: ${firstOf(paths, maxNames)}`,
-		),
+		...groups.map(({ owners, paths }) => `owners ${owners.join(" ")}: ${firstOf(paths, maxNames)}`),
 		summaryLine(review),
 	];
 }
@@ -31,9 +27,9 @@ function remarkLines({ remarks }: Review): string[] {
 }
 
 export function summaryLine(review: Review): string {
-	const { remarks, layers } = review;
-	const warnings = remarks.filter(({ level }) => level === "warning").length;
-	return `${counted(layers.length, "layer")} changed, ${countErrors(review)} to correct, ${counted(warnings, "warning")}`;
+	const layers = counted(review.layers.length, "layer");
+	const warnings = review.remarks.filter(({ level }) => level === "warning");
+	return `${layers} changed, ${countErrors(review)} to correct, ${counted(warnings.length, "warning")}`;
 }
 
 /** The problems of a waiting review and its changes for viewers. */
@@ -64,13 +60,12 @@ function layerLines({ smallkey, verb, fragments, draft }: LayerRow): string[] {
 /** The waiting reviews, each as one line, the oldest first. */
 export async function reviewLines(repository: string): Promise<string[]> {
 	const lines: string[] = [];
-	for (const review of await readReviews(repository, "waiting")) {
-		const { branch, author, timeMs, subject } = review;
-		const smallkeys = review.isOfMany ? await smallkeysOf(repository, review.commit) : [];
-		const what = review.isOfMany
-			? `${counted(smallkeys.length, "layer")}: ${firstOf(smallkeys, maxNames)}`
-			: subject;
-		const stale = (await isStale(repository, review)) ? `; ${staleText}` : "";
+	for (const { branch, commit, ...review } of await readReviews(repository, "waiting")) {
+		const { author, timeMs, subject, isOfMany } = review;
+		const smallkeys = isOfMany ? await smallkeysOf(repository, commit) : [];
+		const layers = `${counted(smallkeys.length, "layer")}: ${firstOf(smallkeys, maxNames)}`;
+		const what = isOfMany ? layers : subject;
+		const stale = (await isStale(repository, commit)) ? `; ${staleText}` : "";
 		const about = `${branch}  of ${author}, ${isoTime(timeMs).slice(0, 10)}: ${what}${stale}`;
 		lines.push(`${about}  (npx fragment-publisher review show ${branch})`);
 	}

@@ -29,11 +29,7 @@ export const staleAdvice = `${staleText}. Decline it, and ask the sender to send
  * Whether the served branch has changed a file of a review since the two have parted, to something else. Such a review is
  * not merged, even where git could: no reviewer has seen the result.
  */
-export async function isStale(
-	repository: string,
-	{ commit }: Pick<WaitingReview, "commit">,
-	base = servedRef,
-) {
+export async function isStale(repository: string, commit: string, base = servedRef): Promise<boolean> {
 	const fork = await gitText(repository, ["merge-base", base, commit]);
 	const stored = await diffTree(repository, fork, base, "layers");
 	const idOf = new Map(stored.map(({ path, id }) => [path, id]));
@@ -58,17 +54,15 @@ export async function readReviews(
 		const [, reason = ""] = /\n\n+(.*)/.exec(message.trimStart()) ?? [];
 		const [, name = ""] = branch.slice(place.length).split("/");
 		const [main = null] = trailersOf(message, mainTrailer);
+		// A smallkey has no dot.
+		const isOfMany = name.includes(".");
 		return {
 			/** That of a declined review says only who declined it, when and why. */
 			...commit,
-			branch,
+			...{ branch, isOfMany, reason, main },
 			/** `23ax5t`; of several layers `<sender>.batch` or `<sender>+review.<name>`. */
 			name,
-			// A smallkey has no dot.
-			isOfMany: name.includes("."),
 			subject: subjectOf(message),
-			reason,
-			main,
 		};
 	});
 	if (smallkey === undefined) return reviews;
@@ -85,7 +79,7 @@ export async function readReviews(
 export async function findWaiting(repository: string, word: string): Promise<WaitingReview> {
 	const waiting = await readReviews(repository, "waiting");
 	const [review, second] = waiting.filter(
-		({ branch, name }) => [branch, name].includes(word) || name.split("+").at(-1) === `review.${word}`,
+		({ branch, name }) => [branch, name].includes(word) || name.endsWith(`+review.${word}`),
 	);
 	if (review && second) throw new Error(`${word}: is ${review.branch} or ${second.branch}: name one of them`);
 	if (review) return review;
@@ -97,15 +91,14 @@ export async function findWaiting(repository: string, word: string): Promise<Wai
 
 /** For the status of a layer: the change that waits for a review, or the last one that was declined. */
 export function startReviews({ repository }: RunningService): Started {
-	if (repository === null) return { close: () => undefined };
-	return {
-		layer: async (smallkey, layer) => {
-			const review = await reviewOf(repository, smallkey);
-			const declined = review ? null : await declinedOf(repository, smallkey);
-			return layer || review || declined ? () => ({ review, declined }) : null;
-		},
-		close: () => undefined,
+	const close = () => undefined;
+	if (repository === null) return { close };
+	const layerPart: Started["layer"] = async (smallkey, layer) => {
+		const review = await reviewOf(repository, smallkey);
+		const declined = review ? null : await declinedOf(repository, smallkey);
+		return layer || review || declined ? () => ({ review, declined }) : null;
 	};
+	return { layer: layerPart, close };
 }
 
 async function reviewOf(repository: string, smallkey: string): Promise<LayerStatus["review"]> {

@@ -1,8 +1,35 @@
-import { hasNoId, type Owners } from "../../../registry/owners.ts";
+import { groupBy } from "../../../registry/json.ts";
+import { hasNoId, type Owners, ownersOf } from "../../../registry/owners.ts";
 import { ownersPath } from "../../../registry/smallkey.ts";
-import { code, firstOf } from "../../../registry/untrusted-text.ts";
-import { type Account, accountOf, groupByOwners, isTeam, type OwnedPaths } from "../owners.ts";
+import { code, firstOf, shortened } from "../../../registry/untrusted-text.ts";
 import type { PullState } from "./pull-state.ts";
+
+/** A login becomes free for others after a rename; the id stays. */
+interface Account {
+	login: string;
+	id: number;
+}
+
+/** The members of each team among the owners, by the team's name; null if GitHub does not show them. */
+export type Teams = ReadonlyMap<string, readonly Account[] | null>;
+
+/** `@organisation/team` */
+export const isTeam = (owner: string) => owner.includes("/");
+
+/** @returns null for a team, and for a person without an id */
+export function accountOf(owner: string): Account | null {
+	const [, login = "", id] = /^@([^/#]+)#(\d+)$/.exec(owner) ?? [];
+	return id === undefined ? null : { login, id: Number(id) };
+}
+
+export function allOwners({ operators, rules }: Owners): string[] {
+	return [...new Set([...operators, ...rules.flatMap(({ owners }) => owners)])];
+}
+
+export function groupByOwners(owners: Owners, paths: readonly string[]) {
+	const groups = groupBy(paths, (path) => ownersOf(owners, path).join(" "));
+	return Array.from(groups, ([names, paths]) => ({ owners: names.split(" "), paths }));
+}
 
 const maxGroups = 50;
 const maxPaths = 3;
@@ -21,18 +48,13 @@ export function renderApprovals({ conclusion, title, groups }: Judgement): strin
 	].join("\n");
 }
 
-function groupLine({ paths, approvedBy, canApprove, unknown }: ApprovalGroup): string {
+function groupLine({ paths, approvedBy, canApprove, unknown }: Judgement["groups"][number]): string {
 	const listed = (names: readonly string[], max = maxPeople) => firstOf(names.map(code), max, ", ");
 	const files = `- ${listed(paths, maxPaths)}`;
 	if (approvedBy.length > 0) return `${files}: approved by ${listed(approvedBy)}`;
 	const people = canApprove.length > 0 ? `can approve ${listed(canApprove)}` : "no one can approve";
 	return `${files}: ${people}${unknown === null ? "" : `; ${code(unknown)}`}`;
 }
-
-/** The members of each team among the owners, by the team's name; null if GitHub does not show them. */
-export type Teams = ReadonlyMap<string, readonly Account[] | null>;
-
-type ApprovalGroup = ReturnType<typeof approvalOf>;
 
 export type Judgement = ReturnType<typeof judgement>;
 
@@ -59,22 +81,26 @@ export function judgeApprovals(state: PullState, owners: Owners | null, teams: T
 	return judgement("failure", people ? `can still approve: ${people}` : unable, groups);
 }
 
-function judgement(conclusion: "success" | "failure", text: string, groups: ApprovalGroup[] = []) {
-	const isLong = text.length > maxTitleLength;
-	return { conclusion, title: isLong ? `${text.slice(0, maxTitleLength - 1)}…` : text, groups };
+function judgement(
+	conclusion: "success" | "failure",
+	title: string,
+	groups: ReturnType<typeof approvalOf>[] = [],
+) {
+	return { conclusion, title: shortened(title, maxTitleLength), groups };
 }
 
 export function accountsOf(owners: readonly string[], teams: Teams): Account[] {
-	const all = owners.flatMap((owner) =>
-		isTeam(owner) ? (teams.get(owner) ?? []) : (accountOf(owner) ?? []),
-	);
+	const all = owners.flatMap((owner) => teams.get(owner) ?? accountOf(owner) ?? []);
 	return [...new Map(all.map((account) => [account.id, account])).values()];
 }
 
-type Ids = ReadonlySet<number>;
-
 /** With the logins of those who have approved, and of those who can. */
-function approvalOf({ paths, owners }: OwnedPaths, makers: Ids, approvers: Ids, teams: Teams) {
+function approvalOf(
+	{ paths, owners }: ReturnType<typeof groupByOwners>[number],
+	makers: ReadonlySet<number>,
+	approvers: ReadonlySet<number>,
+	teams: Teams,
+) {
 	const people = accountsOf(owners, teams).filter(({ id }) => !makers.has(id));
 	const loginsWhere = (hasApproved: boolean) =>
 		people.flatMap(({ id, login }) => (approvers.has(id) === hasApproved ? login : []));

@@ -2,16 +2,18 @@ import type { Owners } from "../../../registry/owners.ts";
 import { ownersPath } from "../../../registry/smallkey.ts";
 import { code } from "../../../registry/untrusted-text.ts";
 import { subjectOf } from "../../../store/git/commands/commits.ts";
-import { allOwners, isTeam } from "../owners.ts";
 import {
 	accountsOf,
+	allOwners,
 	describeUnknown,
+	isTeam,
 	type Judgement,
 	judgeApprovals,
 	renderApprovals,
 	type Teams,
 } from "./approvals.ts";
 import {
+	type CheckRuns,
 	findCheckRun,
 	type OpenPull,
 	type PullState,
@@ -34,24 +36,25 @@ interface ApprovalRun extends StateSource {
 }
 
 /**
- * Sets the check `owners` of a pull request, mentions who can approve it, and merges it if the service opened it and the
- * owners have approved it. If the pull request has changed meanwhile, nothing is done: another run judges it.
+ * Sets the check `owners` of a pull request, mentions who can approve it, and merges it if it comes from the service and the
+ * owners have approved it. If it has changed meanwhile, nothing is done: another run judges it.
  * @returns what was done, in words
  * @throws {Error} if GitHub refuses a merge, such as for a newer commit
  */
 export async function judgePull(run: ApprovalRun, pull: OpenPull): Promise<string> {
 	const { github, owners, teams, author } = run;
-	const { number, head } = pull;
+	const { number } = pull;
+	const { sha } = pull.head;
 	const state = await readState(run, pull);
 	if (!state) return "has changed meanwhile";
 	const judgement = judgeApprovals(state, owners, teams);
 	const { conclusion, title } = judgement;
 	const output = { title, summary: renderApprovals(judgement) };
-	const checks = await setCheckRun(github, author, head.sha, { name: checkName, conclusion, output });
+	const checks = await setCheckRun(github, author, sha, { name: checkName, conclusion, output });
 	if (run.isMentioning) await askOwners(run, number, judgement);
 	const done = `${conclusion}: ${title}`;
-	if (!(await isReady(run, head.sha, judgement, checks, state))) return done;
-	const about = { ...github.repo, pull_number: number, sha: head.sha, merge_method: "squash" as const };
+	if (!(await isReady(run, sha, judgement, checks, state))) return done;
+	const about = { ...github.repo, pull_number: number, sha, merge_method: "squash" as const };
 	await github.rest.pulls.merge({ ...about, ...squashText(pull, state.messages) });
 	return `${done}; merged`;
 }
@@ -67,10 +70,10 @@ async function askOwners(
 	const missing = groups.filter(({ approvedBy }) => approvedBy.length === 0);
 	if (missing.length === 0) return;
 	const comments = await readComments(github, issue_number, author);
-	const texts = comments.map(({ body = "" }) => body).filter((text) => text.startsWith(askedMarker));
-	const people = missing.flatMap(({ canApprove }) => canApprove.map((login) => `@${login}`));
-	const mentioned = new Set(texts.join().match(/@[\w-]+/g));
-	const mentions = [...new Set(people)].filter((name) => !mentioned.has(name)).slice(0, maxAsked);
+	const asked = comments.filter(({ body }) => body?.startsWith(askedMarker));
+	const mentioned = new Set(asked.flatMap(({ body }) => body?.match(/@[\w-]+/g) ?? []));
+	const people = new Set(missing.flatMap(({ canApprove }) => canApprove.map((login) => `@${login}`)));
+	const mentions = [...people].filter((name) => !mentioned.has(name)).slice(0, maxAsked);
 	const body = `${askedMarker}\n${mentions.join(" ")}: you own files of this change. To approve it: *Files changed*, *Review changes*, *Approve*.\n`;
 	if (mentions.length > 0) await github.rest.issues.createComment({ ...github.repo, issue_number, body });
 }
@@ -81,14 +84,14 @@ const passed = new Set(["success", "skipped", "neutral"]);
 /**
  * Whether a pull request is one of `register/*` or `repair/*` that the owners have approved. The App can bypass the ruleset,
  * so this function checks what the ruleset requires: `layers`, which only this App sets, and `check`, which CI sets. It also
- * wants that no owner asks for changes, and that every other check and commit status has passed.
- * @param runs the check runs of the newest commit
+ * requires that no owner asks for changes, and that every other check and commit status has passed.
+ * @param runs the check runs of the newest commit, from before the judgement
  */
 async function isReady(
 	{ github, owners, teams, author }: ApprovalRun,
 	ref: string,
 	{ conclusion, groups }: Judgement,
-	runs: Awaited<ReturnType<typeof setCheckRun>>,
+	runs: CheckRuns,
 	{ isOfService, isMergeable, objectors }: PullState,
 ): Promise<boolean> {
 	if (!isOfService || !isMergeable || conclusion !== "success" || groups.length === 0) return false;
@@ -98,7 +101,6 @@ async function isReady(
 	if (objectors.size > 0 && all.some((owner) => isTeam(owner) && !teams.get(owner))) return false;
 	if (findCheckRun(runs, "layers", author)?.conclusion !== "success") return false;
 	if (!runs.some(({ name, app }) => name === "check" && app?.slug === "github-actions")) return false;
-	// The check of this run was made after they were read.
 	const before = findCheckRun(runs, checkName, author);
 	if (runs.some((run) => run !== before && !passed.has(run.conclusion ?? ""))) return false;
 	const { data: statuses } = await github.rest.repos.getCombinedStatusForRef({ ...github.repo, ref });
@@ -106,15 +108,13 @@ async function isReady(
 	return statuses.total_count === 0 || statuses.state === "success";
 }
 
-const trailer = /^[A-Za-z][A-Za-z-]*: \S/;
-
 function trailersIn(message: string): string[] {
 	const [, ...paragraphs] = message.trim().split(/\n[ \t]*\n/);
 	const lines = (paragraphs.at(-1) ?? "").split("\n").map((line) => line.trim());
-	return lines.every((line) => trailer.test(line)) ? lines : [];
+	return lines.every((line) => /^[A-Za-z][A-Za-z-]*: \S/.test(line)) ? lines : [];
 }
 
-/** The trailers of the commits stay, each once: audit and the guard against replays read who has sent what. */
+/** Each trailer stays once: audit and the guard against replays read who has sent what. */
 function squashText({ number, title }: OpenPull, messages: readonly string[]) {
 	const [first = ""] = messages;
 	const subject = messages.length === 1 ? subjectOf(first) : title;
@@ -123,15 +123,14 @@ function squashText({ number, title }: OpenPull, messages: readonly string[]) {
 }
 
 /**
- * Sets the check `owners` of the branch's newest commit: whether each owner of its file can approve. A ruleset can name an
- * App as the source of a check only once that App has set one ("Available rules for rulesets").
+ * Sets the check `owners` of the branch's newest commit: whether each owner can approve. A ruleset can require a check of an App
+ * only once that App has set it ("Available rules for rulesets").
  */
 export async function checkBranch({ github, base, owners, teams, author }: ApprovalRun): Promise<void> {
-	const { rest, repo } = github;
-	const { object } = (await rest.git.getRef({ ...repo, ref: `heads/${base}` })).data;
+	const { data } = await github.rest.git.getRef({ ...github.repo, ref: `heads/${base}` });
 	const problem = owners ? describeUnknown(allOwners(owners), teams) : "cannot be read";
 	const title = `${ownersPath}: ${problem ?? "each owner can approve"}`;
 	const conclusion = problem === null ? "success" : "failure";
 	const output = { title, summary: code(title) };
-	await setCheckRun(github, author, object.sha, { name: checkName, conclusion, output });
+	await setCheckRun(github, author, data.object.sha, { name: checkName, conclusion, output });
 }

@@ -2,10 +2,8 @@ import { healthPath, parseLayerPath } from "../../../registry/smallkey.ts";
 import { type Github, Refused } from "../../../store/github/client.ts";
 import { authorOf, isReviewBranch } from "../../../store/naming.ts";
 
-/** Files of a pull request that GitHub lists (REST API, "List pull requests files"). */
+/** GitHub lists no more of a pull request ("List pull requests files", "List commits on a pull request"). */
 const maxListedFiles = 3_000;
-
-/** Commits of a pull request that GitHub lists ("List commits on a pull request"). */
 const maxListedCommits = 250;
 
 /** Pushes with the token of a workflow's run. It does not show who has started that run. */
@@ -17,29 +15,27 @@ const baseChanges = ["base_ref_changed", "automatic_base_change_succeeded"];
 /** No person may push to its branch. */
 const obstacleOfService = "it has a conflict: close it; its sender, or the next refresh, proposes it again";
 
-/** Reviews in these states are decisions, and comments are not. */
-const decisions = ["APPROVED", "CHANGES_REQUESTED", "DISMISSED"];
-
 export interface StateSource {
 	github: Github;
 	base: string;
 	/** Login of the workflows' App, which sets checks and writes comments. */
 	author: string;
-	/** What merging a commit into that branch changes; `obstacle` is null if it can be merged. */
+	/** What merging a commit into `base` changes; `obstacle` is null if it can be merged. */
 	readMerge: (head: string) => Promise<{ paths: string[]; obstacle: string | null }>;
 }
 
 export type PullState = NonNullable<Awaited<ReturnType<typeof readState>>>;
 
-/** Null if the pull request has a newer commit, or is for another branch now: what was read could be that one's. */
+/** Null if the pull request has a newer commit, or is for another branch now. */
 export async function readState({ github, base, author, readMerge }: StateSource, pull: OpenPull) {
 	const { rest, repo, paginate } = github;
-	const { number, user, head } = pull;
-	const about = { ...repo, pull_number: number, per_page: 100 };
-	const reviews = await paginate(rest.pulls.listReviews, about);
-	const files = await paginate(rest.pulls.listFiles, about);
-	const commits = await paginate(rest.pulls.listCommits, about);
-	const shown = (await rest.pulls.get({ ...repo, pull_number: number })).data;
+	const { user, head } = pull;
+	const about = { ...repo, pull_number: pull.number };
+	const decisions = await readDecisions(github, pull);
+	const files = await paginate(rest.pulls.listFiles, { ...about, per_page: 100 });
+	const commits = await paginate(rest.pulls.listCommits, { ...about, per_page: 100 });
+	// What was read before could be that of a newer commit.
+	const shown = (await rest.pulls.get(about)).data;
 	if (shown.head.sha !== head.sha || shown.base.ref !== base) return null;
 	const isOwn = head.repo?.full_name.toLowerCase() === `${repo.owner}/${repo.repo}`.toLowerCase();
 	// The service and the workflows have no branches in a fork.
@@ -49,13 +45,13 @@ export async function readState({ github, base, author, readMerge }: StateSource
 	const { paths, obstacle } = await readMerge(head.sha);
 	const mails = isOfService ? commits.map(({ commit }) => commit.author?.email ?? "") : [];
 	const pushers = await readPushers(github, pull);
-	const isByWorkflow = pushers.some((pusher) => pusher?.login === workflowPusher);
 	const hasAllFiles = files.length === shown.changed_files && files.length < maxListedFiles;
 	const hasAllCommits = commits.length === shown.commits && commits.length < maxListedCommits;
 	const reasons = [
 		!hasAllFiles && "too many files for GitHub to list them: split the change",
 		!hasAllCommits && "too many commits for GitHub to list them: squash them",
-		isByWorkflow && "a workflow has pushed to it, which hides who made it: use another branch",
+		pushers.some((pusher) => pusher?.login === workflowPusher) &&
+			"a workflow has pushed to it, which hides who made it: use another branch",
 		obstacle && (isOfService || branch === "refresh" ? obstacleOfService : obstacle),
 		files.length === 0 && "it changes no file",
 		!isListed(files, paths) &&
@@ -68,10 +64,10 @@ export async function readState({ github, base, author, readMerge }: StateSource
 		makers: idsOf([user, ...commits.flatMap((commit) => [commit.author, commit.committer]), ...pushers]),
 		/** Senders of signed requests that it comes from: who has their secrets cannot approve it. */
 		senders: new Set(mails.flatMap((mail) => authorOf(mail) ?? [])),
-		...(await decisionsOf(github, pull, reviews)),
+		...decisions,
 		/** Why `paths` or `makers` is incomplete; null if both are complete. */
 		incomplete: reasons.find((reason) => typeof reason === "string") ?? null,
-		/** Whether its branch is one of `register/*` and `repair/*`, of this repository. */
+		/** Its branch is `register/*` or `repair/*` of this repository. */
 		isOfService,
 		/** Null while GitHub computes it. */
 		isMergeable: shown.mergeable,
@@ -91,15 +87,15 @@ function isListed(files: Files, paths: readonly string[]): boolean {
 	return listed.size === new Set(paths).size && paths.every((path) => listed.has(path));
 }
 
-type Reviews = Awaited<ReturnType<Github["rest"]["pulls"]["listReviews"]>>["data"];
-
-async function decisionsOf({ rest, repo, paginate }: Github, { number, head }: OpenPull, reviews: Reviews) {
-	const deciding = reviews.filter(({ state }) => decisions.includes(state));
+async function readDecisions({ rest, repo, paginate }: Github, { number, head }: OpenPull) {
+	const all = await paginate(rest.pulls.listReviews, { ...repo, pull_number: number, per_page: 100 });
+	// The others are comments.
+	const deciding = all.filter(({ state }) => /^(?:APPROVED|CHANGES_REQUESTED|DISMISSED)$/.test(state));
 	const last = [...new Map(deciding.map((review) => [review.user?.id, review])).values()];
 	const approvals = last.filter(({ commit_id, state }) => commit_id === head.sha && state === "APPROVED");
 	const about = { ...repo, issue_number: number, per_page: 100 };
 	const events = approvals.length > 0 ? await paginate(rest.issues.listEvents, about) : [];
-	// An approval from before the pull request was pointed at this branch is of what it changed in another one.
+	// An earlier approval is of what the pull request changed in another branch.
 	const changes = events.filter(({ event }) => baseChanges.includes(event));
 	const newest = Math.max(0, ...changes.map(({ created_at }) => Date.parse(created_at)));
 	const valid = approvals.filter(({ submitted_at }) => Date.parse(submitted_at ?? "") > newest);
@@ -117,10 +113,7 @@ function idsOf(accounts: readonly ({ id?: number } | null | undefined)[]): Set<n
 	return new Set(accounts.flatMap((account) => account?.id ?? []));
 }
 
-/**
- * Such a file needs no approval in the weekly refresh, and needs one in any other pull request: service descriptions and
- * health decide on symbols, labels and which layers are shown.
- */
+/** In other pull requests these files need an approval: they decide on symbols, labels and which layers are shown. */
 function isWrittenByRefresh(path: string): boolean {
 	return path === healthPath || parseLayerPath(path)?.part === "description";
 }
@@ -129,10 +122,10 @@ function isWrittenByRefresh(path: string): boolean {
  * The accounts that pushed to a pull request's branch: anyone can write any mail address as a commit's author.
  * Empty if GitHub does not show the pushes, such as of a private fork ("List repository activities").
  */
-async function readPushers({ rest }: Github, { head }: OpenPull) {
-	const [owner, repo] = head.repo?.full_name.split("/") ?? [];
-	if (!owner || !repo) return [];
-	const about = { owner, repo, ref: `refs/heads/${head.ref}`, per_page: 100 };
+async function readPushers({ rest }: Github, { head: { repo, ref } }: OpenPull) {
+	if (!repo) return [];
+	const [owner = "", name = ""] = repo.full_name.split("/");
+	const about = { owner, repo: name, ref: `refs/heads/${ref}`, per_page: 100 };
 	const { data } = await rest.repos.listActivities(about).catch((error: unknown) => {
 		if (error instanceof Refused && error.status !== 401) return { data: [] };
 		throw error;
@@ -142,21 +135,11 @@ async function readPushers({ rest }: Github, { head }: OpenPull) {
 
 export type OpenPull = Awaited<ReturnType<typeof openPulls>>[number];
 
-/** As `gh pr list --json number,headRefOid` prints it. */
-export interface PullRef {
-	number: number;
-	/** Its reviewed commit. */
-	headRefOid: string;
-}
-
-/**
- * Pull requests that one run looks at: with some 15 requests for each, below the 1,000 an hour that a workflow's token has
- * ("Rate limits for the REST API").
- */
+/** At some 15 requests for each, below the 1,000 an hour of a workflow's token ("Rate limits for the REST API"). */
 const maxPulls = 40;
 
 /** Each hour another part, if there are too many. */
-export function partOf<Pull>(pulls: readonly Pull[], now: Date): Pull[] {
+export function partOf(pulls: readonly OpenPull[], now: Date): OpenPull[] {
 	const parts = Math.max(1, Math.ceil(pulls.length / maxPulls));
 	const hour = Math.floor(now.getTime() / 3_600_000);
 	return pulls.filter((_pull, index) => index % parts === hour % parts);
@@ -166,15 +149,15 @@ export function openPulls({ rest, repo, paginate }: Github, base: string) {
 	return paginate(rest.pulls.list, { ...repo, state: "open" as const, base, per_page: 100 });
 }
 
-/** Only those of `author`: markers in other people's comments are ignored. */
+/** Only those of `author`: other people could write the same markers. */
 export async function readComments({ rest, repo, paginate }: Github, number: number, author: string) {
 	const all = await paginate(rest.issues.listComments, { ...repo, issue_number: number, per_page: 100 });
 	return all.filter(({ user }) => user?.login === author);
 }
 
-type CheckRuns = Awaited<ReturnType<typeof setCheckRun>>;
+export type CheckRuns = Awaited<ReturnType<Github["rest"]["checks"]["listForRef"]>>["data"]["check_runs"];
 
-/** Of the App `author` (`name[bot]`); check runs of other Apps are ignored. */
+/** @param author login of the App that has set it */
 export function findCheckRun(runs: CheckRuns, name: string, author: string): CheckRuns[number] | undefined {
 	return runs.find((run) => run.name === name && `${run.app?.slug}[bot]` === author);
 }
@@ -185,18 +168,20 @@ interface CheckRun {
 	output: { title: string; summary: string };
 }
 
-/** Unless the check run of `author` has the same content. @returns the commit's check runs before */
-export async function setCheckRun(github: Github, author: string, head_sha: string, run: CheckRun) {
-	const { rest, repo, paginate } = github;
-	// The newest check run of each name and App on a commit ("List check runs for a Git reference").
+/** Unless that of `author` has the same content. @returns the commit's check runs before */
+export async function setCheckRun(
+	{ rest, repo, paginate }: Github,
+	author: string,
+	head_sha: string,
+	run: CheckRun,
+): Promise<CheckRuns> {
+	// The newest check run of each name and App ("List check runs for a Git reference").
 	const about = { ...repo, ref: head_sha, filter: "latest" as const, per_page: 100 };
 	const runs = await paginate(rest.checks.listForRef, about);
 	const before = findCheckRun(runs, run.name, author);
-	const { title, summary } = run.output;
-	const isSame =
-		before?.conclusion === run.conclusion &&
-		before.output.title === title &&
-		before.output.summary === summary;
-	if (!isSame) await rest.checks.create({ ...repo, ...run, head_sha, status: "completed" });
+	const textOf = ({ conclusion, output: { title, summary } }: CheckRun | CheckRuns[number]) =>
+		JSON.stringify([conclusion, title, summary]);
+	if (!before || textOf(before) !== textOf(run))
+		await rest.checks.create({ ...repo, ...run, head_sha, status: "completed" });
 	return runs;
 }

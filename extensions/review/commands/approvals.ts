@@ -14,7 +14,7 @@ import type { Github } from "../../../store/github/client.ts";
 import { readAt } from "../../harvest/repository.ts";
 import type { Teams } from "../approvals/approvals.ts";
 import { checkBranch, judgePull } from "../approvals/judge-pull.ts";
-import { openPulls, type PullRef, partOf, readComments, setCheckRun } from "../approvals/pull-state.ts";
+import { openPulls, partOf, readComments, setCheckRun } from "../approvals/pull-state.ts";
 import { marker, type Report } from "../comment.ts";
 import { withMerge } from "../layer-changes.ts";
 
@@ -27,16 +27,15 @@ export interface PlannedRequest {
 }
 
 /**
- * Runs a task with a connection to GitHub and the base branch. With the file `plan` it sends only what reads, and answers
- * what writes to the repository as if it had been done, which it writes to the file also after an error: so a job whose
- * packages could do anything needs no key.
+ * Runs a task with GitHub and the base branch. With the file `plan` it sends only what reads; what would write is written to
+ * the file, also after an error. So a job whose packages could do anything needs no key.
  */
-async function withGithub<Result>(
+async function withGithub(
 	plan: string | undefined,
 	environment: Environment,
 	startedAt: Date,
-	task: (github: Github, base: string) => Promise<Result>,
-): Promise<Result> {
+	task: (github: Github, base: string) => Promise<void>,
+): Promise<void> {
 	const configuration = readConfiguration(environment);
 	const { github: settings } = configuration;
 	const base = settings?.branch ?? "main";
@@ -47,8 +46,7 @@ async function withGithub<Result>(
 	const github = connectToGithub(configuration, async (input, init) => {
 		const { method = "GET", body = "{}" } = init ?? {};
 		if (method === "GET") return send(input, init);
-		const address = String(input);
-		const path = address.slice(root.length);
+		const path = String(input).slice(root.length);
 		// The time before anything was read: a check that was judged later is not replaced.
 		const time = path === "check-runs" ? { started_at: startedAt.toISOString() } : {};
 		requests.push({ method, path, body: { ...JSON.parse(String(body)), ...time } });
@@ -57,13 +55,20 @@ async function withGithub<Result>(
 	return task(github, base).finally(() => writeFile(plan, JSON.stringify(requests)));
 }
 
+/** As `gh pr list --json number,headRefOid` prints it. */
+interface PullRef {
+	number: number;
+	/** Its reviewed commit. */
+	headRefOid: string;
+}
+
 const titles = {
 	success: "the layers are in order",
 	failure: "something has to be corrected: see the comment",
 	cancelled: "could not be checked",
 };
 
-/** For a pull request that could not be reviewed. The hourly run reviews those whose check was cancelled. */
+/** Where there is no review. The hourly run reviews pull requests whose check was cancelled. */
 const unable: Report = {
 	conclusion: "cancelled",
 	comment:
@@ -78,23 +83,20 @@ async function postReport(
 	author: string,
 ): Promise<string> {
 	const text = await readTextIfThere(join(folder, `review-${number}.json`));
-	const { conclusion, comment }: Report = text === null ? unable : JSON.parse(text);
-	const shown = (await github.rest.pulls.get({ ...github.repo, pull_number: number })).data;
+	const { conclusion, comment: body }: Report = text === null ? unable : JSON.parse(text);
+	const { rest, repo } = github;
+	const shown = (await rest.pulls.get({ ...repo, pull_number: number })).data;
 	if (shown.head.sha !== head || shown.state !== "open") return "nothing posted: it has changed meanwhile";
-	const output = { title: titles[conclusion], summary: comment };
+	const output = { title: titles[conclusion], summary: body };
 	await setCheckRun(github, author, head, { name: "layers", conclusion, output });
 	if (conclusion === "cancelled") return output.title;
 	const comments = await readComments(github, number, author);
-	const before = comments.find(({ body }) => body?.startsWith(marker));
-	if (before?.body === comment) return "unchanged";
-	const { issues } = github.rest;
-	const about = { ...github.repo, body: comment };
-	if (before) await issues.updateComment({ ...about, comment_id: before.id });
-	else await issues.createComment({ ...about, issue_number: number });
+	const before = comments.find((comment) => comment.body?.startsWith(marker));
+	if (before?.body === body) return "unchanged";
+	if (before) await rest.issues.updateComment({ ...repo, comment_id: before.id, body });
+	else await rest.issues.createComment({ ...repo, issue_number: number, body });
 	return before ? "edited" : "posted";
 }
-
-const fetchCommit = "fetch --quiet --no-tags --no-recurse-submodules --no-write-fetch-head origin".split(" ");
 
 /** Of a branch of the clone's origin: its owners, and what merging a commit into it changes. */
 async function readBase(base: string) {
@@ -110,7 +112,9 @@ async function readBase(base: string) {
 	return { base, owners, readMerge };
 }
 
-const approvalsHelp = `
+const fetchCommit = "fetch --quiet --no-tags --no-recurse-submodules --no-write-fetch-head origin".split(" ");
+
+const help = `
 For the workflow layers, which runs it in a clone: ${ownersPath} of the base branch decides about what each merge changes. A change of a sender
 that its owners have approved, and whose checks have passed, is merged.`;
 
@@ -132,7 +136,7 @@ export const run = createRun(async ({ read, environment, io }) => {
 			)
 			.option("--author <login>", "the App that sets checks and comments", "github-actions[bot]")
 			.option("--plan <file>", "send nothing: write there what .github/send-plan.sh sends")
-			.addHelpText("after", approvalsHelp),
+			.addHelpText("after", help),
 	);
 	const pulls: PullRef[] = JSON.parse(all ? (options.pulls ?? "[]") : needed("--pulls", options.pulls));
 	const teamsFile = needed("--teams", options.teams);

@@ -1,11 +1,9 @@
 // npx fragment-publisher audit: who changed the layers of a repository, from git alone
-
-import { parseSpan } from "../../../api/configuration.ts";
-import { readConfiguration, withoutStore } from "../../../api/service/settings.ts";
+import { parseSpan, WrongError } from "../../../api/configuration.ts";
 import { parseSmallkey, smallkeyRule } from "../../../registry/smallkey.ts";
 import { counted, plain } from "../../../registry/untrusted-text.ts";
 import { createRun, exitCodes, parseSenderId } from "../../../scripts/terminal/command-line.ts";
-import { findRepository } from "../../harvest/repository.ts";
+import { openRepository } from "../../harvest/repository.ts";
 import { readEntries, type Subject, timeText } from "../history.ts";
 import { indented } from "../terminal.ts";
 import { readReviews } from "../waiting.ts";
@@ -39,23 +37,21 @@ export const run = createRun(async ({ read, environment, io }) => {
 		throw new Error(`smallkey: ${smallkeyRule}, not ${smallkey}`);
 	const nowMs = io.now().getTime();
 	const sinceMs = since === undefined ? Number.NEGATIVE_INFINITY : parseSince(since, nowMs);
-	const { dataDir } = readConfiguration(withoutStore(environment));
-	const { path: repository, name } = await findRepository(dataDir);
+	const { repository, name } = await openRepository(environment);
 	const who = sender === undefined ? `the smallkey ${smallkey}` : `the sender ${sender}`;
-	const all = await readEntries(repository, nowMs, { smallkey, sender });
+	const subject = { smallkey, sender };
+	const all = await readEntries(repository, nowMs, subject);
 	const entries = all.filter(({ dateMs }) => dateMs >= sinceMs);
 	for (const { id, dateMs, what, lines } of entries) {
 		const head = `${timeText(dateMs)}  ${id.slice(0, 12)}  ${what}`;
 		io.print(`${[head, ...indented(lines)].map(plain).join("\n")}\n`);
 	}
-	const waiting = entries.length === 0 ? await waitingBranches(repository, { smallkey, sender }) : [];
-	if (waiting.length > 0) {
+	if (entries.length === 0) {
+		const waiting = await waitingBranches(repository, subject);
+		const none = `nothing${since === undefined ? "" : ` since ${since}`} in ${name}`;
+		if (waiting.length === 0) throw new WrongError(`${who}: ${none}`);
 		io.print(plain(`${who}: no change on main; waits on ${waiting.join(" ")}`));
 		return exitCodes.done;
-	}
-	if (entries.length === 0) {
-		io.warn(`${who}: nothing${since === undefined ? "" : ` since ${since}`} in ${name}`);
-		return exitCodes.wrong;
 	}
 	const forged = entries.filter(({ isForged }) => isForged).length;
 	io.print(`${counted(entries.length, "change")}${forged > 0 ? `, ${forged} forged` : ""}`);

@@ -7,7 +7,7 @@ import { plain } from "../../../registry/untrusted-text.ts";
 import { createRun, exitCodes, needed } from "../../../scripts/terminal/command-line.ts";
 import { gitText } from "../../../store/git/commands/run.ts";
 import { repairBranch } from "../../../store/naming.ts";
-import { findRepository, servedRef } from "../../harvest/repository.ts";
+import { openRepository, servedRef } from "../../harvest/repository.ts";
 import { createCheckServices } from "../ask-services.ts";
 import { linksInto, type Report, renderComment } from "../comment.ts";
 import {
@@ -26,7 +26,7 @@ import { findWaiting, isStale, staleAdvice, type WaitingReview } from "../waitin
 
 const help = `
 Without a verb it compares two commits, as for a pull request. The verbs are for the changes that wait in the repository
-of a service on this machine; a review is named by its key, its name or its branch. A map server that is down blocks nothing.`;
+of a service on this machine. A map server that is down blocks nothing.`;
 
 interface Session {
 	environment: Environment;
@@ -35,56 +35,44 @@ interface Session {
 	print: (...lines: string[]) => void;
 }
 
-/** The repository of the service on this machine. */
-async function openRepository({ environment }: Session) {
-	const settings = readConfiguration(withoutStore(environment));
-	const { path: repository, name } = await findRepository(settings.dataDir);
-	return { settings, repository, name };
-}
-
 async function compare(
-	session: Session,
+	{ environment, print }: Session,
 	{ head, report, ...options }: { base?: string; head: string; report?: string },
 ) {
-	const { environment, print } = session;
 	const base = needed("--base", options.base);
-	const repository = ".";
 	const settings = readConfiguration(withoutStore(environment));
 	const check = createCheckServices(settings);
-	const outcome = await review({ repository, base, head, settings, check }).catch((error: Error) => {
+	const outcome = await review({ repository: ".", base, head, settings, check }).catch((error: Error) => {
 		throw new Error(plain(error.message));
 	});
 	const isWrong = countErrors(outcome) > 0;
 	if (report !== undefined) {
 		// In GitHub Actions the comment has links to files.
 		const { GITHUB_SERVER_URL: web, GITHUB_REPOSITORY: name } = environment;
-		const links = web && name ? linksInto(web, name, await resolveCommit(repository, head)) : undefined;
-		const result: Report = {
-			conclusion: isWrong ? "failure" : "success",
-			comment: renderComment(outcome, links),
-		};
+		const links = web && name ? linksInto(web, name, await resolveCommit(".", head)) : undefined;
+		const comment = renderComment(outcome, links);
+		const result: Report = { conclusion: isWrong ? "failure" : "success", comment };
 		await writeFile(report, JSON.stringify(result));
 	}
 	print(...pullLines(outcome));
 	return isWrong ? exitCodes.wrong : exitCodes.done;
 }
 
-async function list(session: Session) {
-	const { repository, name } = await openRepository(session);
+async function list({ environment, io, print }: Session) {
+	const { repository, name } = await openRepository(environment);
 	const waiting = await reviewLines(repository);
-	session.print(...waiting);
-	if (waiting.length === 0) session.io.warn(plain(`no review waits in ${name}`));
+	print(...waiting);
+	if (waiting.length === 0) io.warn(plain(`no review waits in ${name}`));
 	return exitCodes.done;
 }
 
-async function show(session: Session, key: string) {
-	const { io, print } = session;
-	const { settings, repository } = await openRepository(session);
+async function show({ environment, io, print }: Session, key: string) {
+	const { settings, repository } = await openRepository(environment);
 	const waiting = await findWaiting(repository, key);
 	const { branch, commit } = waiting;
 	const check = createCheckServices(settings);
 	const changes = await review({ repository, base: servedRef, head: commit, settings, check });
-	const hasConflict = changes.obstacle === conflictObstacle || (await isStale(repository, waiting));
+	const hasConflict = changes.obstacle === conflictObstacle || (await isStale(repository, commit));
 	const outcome = hasConflict ? { ...changes, obstacle: staleAdvice } : changes;
 	const isRepair = branch.startsWith(repairBranch(""));
 	const evidence = isRepair ? await gitText(repository, ["log", "-1", "--format=%b", commit]) : "";
@@ -108,27 +96,32 @@ function nextStep({ branch, commit }: WaitingReview, { obstacle, layers, outside
 	return `To merge exactly this: ${accept} --by "your name"`;
 }
 
+/** For a decision about a review. */
+async function openWaiting({ environment }: Session, key: string) {
+	const opened = await openRepository(environment);
+	await refuseOthers(opened.repository, opened.name);
+	return { ...opened, waiting: await findWaiting(opened.repository, key) };
+}
+
 async function accept(session: Session, key: string, options: { by?: string; commit?: string }) {
 	const reviewer = parseReviewer(options.by);
 	const shown = options.commit ?? "";
 	if (!/^[0-9a-f]{7,64}$/.test(shown))
 		throw new Error("--commit: is needed, an id as npx fragment-publisher review show prints it");
-	const { settings, repository, name } = await openRepository(session);
-	await refuseOthers(repository, name);
-	const waiting = await findWaiting(repository, key);
+	const { settings, repository, waiting } = await openWaiting(session, key);
 	refuseUnseen(waiting, shown);
 	// A merge does not wait for map services: only `show` asks them.
 	const check = async () => [];
 	const outcome = await review({ repository, base: servedRef, head: waiting.commit, settings, check });
-	if (countErrors({ ...outcome, obstacle: null }) > 0 || outcome.outside.length > 0) {
+	const { obstacle, outside } = outcome;
+	if (countErrors({ ...outcome, obstacle: null }) > 0 || outside.length > 0) {
 		session.print(...changeLines(outcome));
 		throw new WrongError(
 			"Not accepted: the problems must be corrected first, and a review may change layers only",
 		);
 	}
 	// `acceptReview` says of a conflict what to do.
-	if (outcome.obstacle !== null && outcome.obstacle !== conflictObstacle)
-		throw new WrongError(`Not accepted: ${outcome.obstacle}`);
+	if (obstacle !== null && obstacle !== conflictObstacle) throw new WrongError(`Not accepted: ${obstacle}`);
 	const merge = await acceptReview(repository, waiting, reviewer);
 	session.print(`Accepted: ${merge.slice(0, 12)} is on the branch main`);
 	return exitCodes.done;
@@ -137,9 +130,7 @@ async function accept(session: Session, key: string, options: { by?: string; com
 async function decline(session: Session, key: string, options: { by?: string; why?: string }) {
 	const reason = parseReason(needed("--why", options.why));
 	const reviewer = parseReviewer(options.by);
-	const { repository, name } = await openRepository(session);
-	await refuseOthers(repository, name);
-	const waiting = await findWaiting(repository, key);
+	const { repository, waiting } = await openWaiting(session, key);
 	const branch = await declineReview(repository, waiting, reviewer, reason);
 	session.print(`Declined; the change is kept on the branch ${branch}`);
 	return exitCodes.done;

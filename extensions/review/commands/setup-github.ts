@@ -10,7 +10,7 @@ import { plain } from "../../../registry/untrusted-text.ts";
 import { createRun, exitCodes } from "../../../scripts/terminal/command-line.ts";
 import { readIfThere, readTextIfThere } from "../../../store/files/files.ts";
 import { orNull } from "../../../store/github/client.ts";
-import { accountOf, allOwners } from "../owners.ts";
+import { accountOf, allOwners } from "../approvals/approvals.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: the members are GitHub's, and each check compares those it names
 type Json = any;
@@ -20,7 +20,7 @@ interface Connection {
 	branch: string;
 	/** Reads a path below the repository; null where GitHub answers 404. */
 	get: (path: string) => Promise<Json>;
-	/** @param problem false if the setting is right @param line the command that sets it right; left out where a person has to decide */
+	/** @param problem false if there is none @param line the command that solves it, unless a person has to decide */
 	check: (what: string, problem: string | false, line?: string) => void;
 }
 
@@ -49,7 +49,7 @@ async function checkFiles({ get, check, repository }: Connection): Promise<void>
 /** The type of a rule, the name of a check, or the value. */
 const identityOf = (value: Json) => JSON.stringify(value?.type ?? value?.context ?? value);
 
-/** Whether GitHub's value has all of a file's. What the file leaves off (false, 0, an empty list) may be on. */
+/** Whether GitHub's value has all of a file's. What is off there (false, 0, an empty list) may be on. */
 function has(value: Json, target: Json): boolean {
 	if (target === false || target === 0) return true;
 	if (Array.isArray(target))
@@ -72,23 +72,21 @@ async function checkEnvironments({ get, check, repository, branch }: Connection)
 		const isMissing = others.length === policies.length;
 		const add = `gh api --method POST repos/${repository}${path} -f name=${branch}`;
 		check(`branch of the environment ${environment}`, isMissing && `${branch} is missing`, add);
-		for (const { id, name, type = "branch" } of others)
-			check(
-				`environment ${environment}`,
-				`gives its secrets to the ${type} ${name}, too`,
-				`gh api --method DELETE repos/${repository}${path}/${id}`,
-			);
+		for (const { id, name, type = "branch" } of others) {
+			const remove = `gh api --method DELETE repos/${repository}${path}/${id}`;
+			check(`environment ${environment}`, `gives its secrets to the ${type} ${name}, too`, remove);
+		}
 	}
 }
 
-/** What each HOSTING needs: further settings, and secrets of the environment `production`. */
+/** What each HOSTING needs: settings beside PUBLIC_URL, and secrets of the environment `production`. */
 const hostings: Readonly<Record<string, { settings: string[]; secrets: string[] }>> = {
-	workers: { settings: ["PUBLIC_URL", "CLOUDFLARE_ACCOUNT_ID"], secrets: ["CLOUDFLARE_API_TOKEN"] },
+	workers: { settings: ["CLOUDFLARE_ACCOUNT_ID"], secrets: ["CLOUDFLARE_API_TOKEN"] },
 	objects: {
-		settings: ["PUBLIC_URL", "OBJECTS_ENDPOINT", "OBJECTS_BUCKET"],
+		settings: ["OBJECTS_ENDPOINT", "OBJECTS_BUCKET"],
 		secrets: ["OBJECTS_ACCESS_KEY_ID", "OBJECTS_SECRET_ACCESS_KEY"],
 	},
-	none: { settings: ["PUBLIC_URL"], secrets: [] },
+	none: { settings: [], secrets: [] },
 };
 
 /** `published.env` of this clone is reviewed, which a variable of the repository is not. */
@@ -98,7 +96,7 @@ async function checkHosting({ get, check, repository }: Connection): Promise<voi
 	const name = published.get("HOSTING") ?? "";
 	const hosting = hostings[name];
 	check("setting HOSTING", !hosting && "published.env: must be workers, objects or none");
-	for (const name of hosting?.settings ?? [])
+	for (const name of ["PUBLIC_URL", ...(hosting?.settings ?? [])])
 		check(`setting ${name}`, !published.get(name) && "published.env: is missing");
 	const namesOf = async (path: string): Promise<string[]> =>
 		((await get(`${path}/secrets?per_page=100`))?.secrets ?? []).map(({ name }: Json) => name);
@@ -163,8 +161,9 @@ async function checkRulesets({ get, check, repository }: Connection): Promise<vo
 
 /** A further rule does no harm, a further bypass or exclusion does. @returns false if the ruleset is not weaker */
 function weaknessOf(ruleset: Json, target: Json): string | false {
-	const actors = (list: Json[]) => list.map((actor) => `${actor.actor_type} ${actor.actor_id}`).sort();
-	const [present, expected] = [actors(ruleset.bypass_actors ?? []), actors(target.bypass_actors)];
+	const actorsOf = ({ bypass_actors = [] }: Json): string[] =>
+		bypass_actors.map((actor: Json) => `${actor.actor_type} ${actor.actor_id}`).sort();
+	const [present, expected] = [actorsOf(ruleset), actorsOf(target)];
 	const weak = Object.keys(target).filter((name) => {
 		if (name === "bypass_actors") return !isDeepStrictEqual(present, expected);
 		if (name === "conditions") return !isDeepStrictEqual(ruleset[name], target[name]);
@@ -175,13 +174,13 @@ function weaknessOf(ruleset: Json, target: Json): string | false {
 	return weak.length > 0 && `is weaker in ${weak.join(", ")}${bypass}; the line replaces it whole`;
 }
 
-const setupHelp = `
+const help = `
 It writes nothing. GITHUB_TOKEN: a token of a person who administers the repository, such as that of gh auth token. A fine-grained
 one reads Administration, Actions, Environments, Secrets and Variables. Run it in a clone, which has published.env and the owners.`;
 
 export const run = createRun(async ({ read, environment, io }) => {
 	const [, repository] = await read((line) =>
-		line.argument("<owner/name>", "the repository").addHelpText("after", setupHelp),
+		line.argument("<owner/name>", "the repository").addHelpText("after", help),
 	);
 	if (!environment.GITHUB_TOKEN)
 		throw new Error("GITHUB_TOKEN: must be set, to a token that may administer the repository");

@@ -1,13 +1,12 @@
 // npx fragment-publisher status: how the layers of a repository are, from git alone
 import { statfs } from "node:fs/promises";
-import { readConfiguration, withoutStore } from "../../../api/service/settings.ts";
 import { collectSource, resolveCommit } from "../../../publish/collect.ts";
 import { parseHealth } from "../../../registry/health.ts";
 import { judgeChange, namesOf, problemLine } from "../../../registry/judge.ts";
 import { counted, plain } from "../../../registry/untrusted-text.ts";
 import { createRun } from "../../../scripts/terminal/command-line.ts";
 import { isDescribed } from "../../harvest/description.ts";
-import { findRepository, readHealth, servedRef } from "../../harvest/repository.ts";
+import { openRepository, readHealth, servedRef } from "../../harvest/repository.ts";
 import { indented, reviewLines } from "../terminal.ts";
 
 async function overviewLines(repository: string): Promise<string[]> {
@@ -19,8 +18,7 @@ async function overviewLines(repository: string): Promise<string[]> {
 		statfs(repository),
 	]);
 	const { layers, problems } = judgeChange(namesOf(files), files, "stored");
-	const health = parseHealth(healthText);
-	const sick = [...health]
+	const sick = [...parseHealth(healthText)]
 		.sort(([, a], [, b]) => a.since.localeCompare(b.since))
 		.map(([smallkey, { state, since }]) => `${smallkey}  ${state} since ${since}`);
 	// What is not harvested at all is described.
@@ -48,8 +46,7 @@ function list(title: string, lines: readonly string[]): string[] {
 
 export const run = createRun(async ({ read, environment, io }) => {
 	await read((line) => line);
-	const { dataDir } = readConfiguration(withoutStore(environment));
-	const { path, name } = await findRepository(dataDir);
+	const { repository, name } = await openRepository(environment);
 	io.warn(`Looking at the branch main of ${name}`);
-	for (const text of await overviewLines(path)) io.print(plain(text));
+	for (const text of await overviewLines(repository)) io.print(plain(text));
 });

@@ -110,9 +110,9 @@ test("a layer that both have changed is not merged, even where git could join th
 	const { en, fr, ...rest } = JSON.parse(wms("both"));
 	await local.put("both", wms("both"));
 	const commit = await propose("both", JSON.stringify({ ...rest, en: { ...en, layer: "english" }, fr }));
-	assert.is(await isStale(local.repository, { commit }), false);
+	assert.is(await isStale(local.repository, commit), false);
 	await local.put("both", JSON.stringify({ ...rest, en, fr: { ...fr, layer: "french" } }));
-	assert.is(await isStale(local.repository, { commit }), true);
+	assert.is(await isStale(local.repository, commit), true);
 	await prints(review("list"), 0, "main has changed the same layer since");
 	const text = "the branch main has changed the same layer";
 	const { stdout } = await prints(review("show", "both"), 1, `It cannot be merged: ${text}`);
