@@ -18,7 +18,6 @@ import { always, at, host, page, redirect } from "./world.ts";
 
 const to = "Air/MapServer/5";
 const whole = A("Air: lakes, stations");
-const login = "https://login.example.org";
 const french = "stations#4(name=Stations FR)";
 const features = movesOf(
 	{ registered: featureAt("Air/MapServer/3"), before: A("Air: lakes, stations, roads") },
@@ -63,10 +62,6 @@ const features = movesOf(
 			{ [secure]: whole },
 			same(`${services.replace(maps, secure)}/Air/MapServer/3`),
 		],
-		"http redirects to https and loses the query": [
-			{ [maps]: redirect(301, `${secure}{path}`), [secure]: whole },
-			same(`${services.replace(maps, secure)}/Air/MapServer/3`),
-		],
 		"a permanent redirect to another host loses the query": [
 			{ [maps]: redirect(308, `${other}{path}`), [other]: whole },
 			same(`${services.replace(maps, other)}/Air/MapServer/3`),
@@ -77,10 +72,6 @@ const features = movesOf(
 			{ isWell: true },
 		],
 		"a temporary redirect to another host": [{ [maps]: redirect(302, `${other}{path}`), [other]: whole }],
-		"another host has the same layer, and nothing leads there": [
-			{ [maps]: always({ status: 404 }), [other]: A("Air: stations") },
-		],
-		"everything is redirected to a login page": [{ [maps]: redirect(302, login), [login]: always(page) }],
 		"a permanent redirect to a private address": [redirect(301, "http://10.0.0.7{path}")],
 		"the host is down, for weeks": [{}],
 		"the server fails at every address": [always({ status: 500 }), "nothing", { maxRequests: 40 }],
@@ -113,7 +104,6 @@ const pictures = movesOf(
 			W("/ows: rivers@rivers_2(abstract=Version 2.), woods"),
 			perhaps("rivers_2"),
 		],
-		"a layer of the same title lies in another place": [W("/ows: rivers@rivers_2(box=0 40 10 50), woods")],
 		"two layers of a WMS swap their titles and abstracts": [
 			W("/ows: woods@rivers, rivers@woods"),
 			same("woods"),

@@ -1,4 +1,4 @@
-import { A, featureAt, maps, movesOf, other, ows, perhaps, rest, same, secure, W, wmsAt } from "./move.ts";
+import { A, featureAt, maps, movesOf, other, ows, perhaps, rest, same, W, wmsAt } from "./move.ts";
 import { runMoves } from "./run-moves.ts";
 import { arcgisError, at, type Host, host, page, redirect } from "./world.ts";
 
@@ -33,25 +33,13 @@ const down = [
 			A("Sea/Hydro: lakes, stations"),
 			perhaps("Sea/Hydro/MapServer/3"),
 		],
-		...Object.fromEntries(
-			"Staging Archive2024 Essais"
-				.split(" ")
-				.map((folder) => [
-					`a service is gone, and the folder ${folder} has a copy`,
-					[
-						A(`${folder}/Hydro: lakes, stations`),
-						"nothing",
-						{ before: A(`${copies} | ${folder}/Hydro: stations`) },
-					],
-				]),
-		),
+		"a service is gone, and the folder of an archive has a copy": [
+			A("Archive2024/Hydro: lakes, stations"),
+			"nothing",
+			{ before: A(`${copies} | Archive2024/Hydro: stations`) },
+		],
 	}),
 	...movesOf(air, {
-		"a layer fails, and its twin for large scales is as before": [
-			host(failing3, A(`Air: stations, ${large}`)),
-			"nothing",
-			{ before: A(`Air: stations, ${large}`) },
-		],
 		"a layer fails, and a new one is exactly like it": [host(failing3, A(`Air: ${twins}`))],
 		"a layer is gone, and a new one is drawn at large scales only": [A(`Air: lakes, ${large}`)],
 		"a layer for large scales is gone, and a new one is drawn at all scales": [
@@ -90,11 +78,6 @@ const burnt = {
 
 const siblings = [
 	...movesOf(fire, {
-		"a layer of a WMS is removed, and last year's stays": [
-			W(`/ows: ${fires(2024)}`),
-			"nothing",
-			{ before: W(`/ows: ${fires(2024)}, ${fires(2025)}`) },
-		],
 		"a layer of a WMS is removed, and one of an older year is new": [W(`/ows: ${fires(2024)}`)],
 	}),
 	...movesOf(river, {
@@ -134,11 +117,6 @@ const siblings = [
 		],
 		"a service is renamed to say that it is old": [A("Air_old: lakes, stations")],
 		"a service is gone, and a new one for English has its layers": [A("Air_en: lakes, stations")],
-		"the English folder is gone, and the French one has the same layers": [
-			A("fr/Air: stations"),
-			"nothing",
-			{ registered: featureAt("en/Air/MapServer/3"), before: A("en/Air: stations | fr/Air: stations") },
-		],
 	}),
 	...movesOf(fires2025, {
 		"a service gets the name of a new year": [A("Fire_2026: stations"), perhaps("Fire_2026/MapServer/3")],
@@ -166,11 +144,6 @@ const ways = movesOf(air, {
 		A("Air: lakes, stations", "/server/rest/services"),
 		same(`${maps}/server/rest/services/Air/MapServer/3`),
 	],
-	"a server that still answers redirects to https permanently": [
-		{ [maps]: redirect(301, `${secure}{path}{query}`), [secure]: air.before },
-		same(on(secure)),
-		{ isWell: true },
-	],
 	"a working layer is redirected permanently to a twin for large scales": [
 		toOther(`${other}{path}{query}`, A("Air: lakes, stations(scale=50000)")),
 		same(on(other)),
@@ -185,11 +158,6 @@ const ways = movesOf(air, {
 	"a permanent redirect adds a token": [toOther(`${other}{path}?token=secret`, air.before), same(on(other))],
 	"a permanent redirect leads to an address with a password": [
 		toOther("https://user:secret@geo.example.org{path}", air.before),
-	],
-	"a service is gone, and one of a longer name was there before": [
-		A("Air_Archive: stations"),
-		"nothing",
-		{ before: A("Air: stations | Air_Archive: stations") },
 	],
 });
 
@@ -209,14 +177,6 @@ const pictures = [
 		],
 		"a layer is removed, and the front page links to a WMS that has one like it": [
 			host(front("/hydro/wms"), W("/ows: woods"), W("/hydro/wms: rivers")),
-		],
-		"the English WMS is gone, and the front page links to the French one": [
-			host(front("/fr/wms"), W("/fr/wms: rivers")),
-			"nothing",
-			{ registered: wmsAt(`${maps}/en/wms`, "rivers"), before: W("/en/wms: rivers") },
-		],
-		"a WMS is gone, and the front page links to one for tests": [
-			host(front("/test-maps/wms"), W("/test-maps/wms: rivers")),
 		],
 	}),
 	...movesOf(mapserv, {

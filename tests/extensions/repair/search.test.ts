@@ -54,14 +54,10 @@ async function health(): Promise<string> {
 }
 
 async function propose(): Promise<void> {
-	const edits = [{ path: layerPath("moved"), text: wms("new") }];
-	const said = { subject: "repair moved", text: "", markdown: "", evidence: ["0123456789abcdef"] };
 	const proposal = {
-		...said,
-		sure: "same" as const,
-		branch: "repair/moved",
-		smallkeys: ["moved"],
-		edits,
+		...{ subject: "repair moved", text: "", markdown: "", evidence: ["0123456789abcdef"] },
+		...{ sure: "same" as const, branch: "repair/moved", smallkeys: ["moved"] },
+		edits: [{ path: layerPath("moved"), text: wms("new") }],
 	};
 	const base = await local.git("rev-parse", main);
 	await writeProposal(local.repository, base, proposal, undefined, new Date(local.now));
@@ -103,15 +99,15 @@ test("the status and the health say that a repair waits, and say it no more once
 	};
 	const { branch, commit, from, to, sure } = (await repairOf("moved")) ?? {};
 	assert.is(commit, await local.git("rev-parse", "refs/heads/repair/moved"));
-	const place = "http://wms.ess-ws.nrcan.gc.ca/wms/toporama_en";
+	const placeOf = (layer: string) => `http://wms.ess-ws.nrcan.gc.ca/wms/toporama_en ${layer}`;
+	const [before, after] = [placeOf("moved"), placeOf("new")];
+	assert.equal([branch, sure], ["repair/moved", "same"]);
 	assert.equal(
-		{ branch, from, to, sure },
-		{
-			branch: "repair/moved",
-			from: { en: `${place} moved`, fr: `${place} moved` },
-			to: { en: `${place} new`, fr: `${place} new` },
-			sure: "same",
-		},
+		[from, to],
+		[
+			{ en: before, fr: before },
+			{ en: after, fr: after },
+		],
 	);
 	assert.is(await repairOf("fresh"), undefined);
 	const tip = await local.git("rev-parse", main);

@@ -66,7 +66,6 @@ function judge(claims: Claims) {
 
 /** What is forged, and why it is no request of the sender. */
 const forged: [Claims, string][] = [
-	[{ committer: eve }, "its author and committer are not"],
 	[{ committer: "fragment-publisher <eve@x>" }, "its author and committer are not"],
 	[{ message: `${message}\nSender: other` }, "it does not name one sender"],
 	[{ message: message.replace("12:00:00.000", "11:59:00") }, "its TimeStamp is not the time"],

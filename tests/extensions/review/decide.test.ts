@@ -78,18 +78,11 @@ test("only the commit that was shown is merged", async () => {
 	const text = `register/moving: its newest commit is not ${shown.slice(0, 12)}: npx`;
 	await unchanged(() => warns(review("accept", "moving", "--commit", shown.slice(0, 12)), 1, text));
 	// Also where it changes after it was read.
-	const merge = acceptReview(
-		local.repository,
-		{ branch: "register/moving", commit: shown },
-		parseReviewer("Ann"),
-	);
-	const error = await unchanged(() => merge.then(String, ({ message }: Error) => message));
-	assert.match(error, text);
-	await warns(
-		review("decline", "none", "--why", "x"),
-		2,
-		"none: does not wait for a review; these wait: register/",
-	);
+	const read = { branch: "register/moving", commit: shown };
+	const merge = acceptReview(local.repository, read, parseReviewer("Ann"));
+	assert.match(await unchanged(() => merge.then(String, String)), text);
+	const none = "none: does not wait for a review; these wait: register/";
+	await warns(review("decline", "none", "--why", "x"), 2, none);
 });
 
 test("an accepted change is served beside what others stored, and the audit names sender and reviewer", async () => {
@@ -126,11 +119,8 @@ test("of a layer that main has already, nothing is offered but to decline it", a
 	const none = "the smallkey by-hand: no change on main; waits on register/by-hand\n";
 	await prints(run("audit", "by-hand"), 0, none);
 	await local.put("by-hand", wms("by-hand"));
-	const { stdout } = await prints(
-		review("show", "by-hand"),
-		0,
-		"The branch main has it already: decline it\n",
-	);
+	const text = "The branch main has it already: decline it\n";
+	const { stdout } = await prints(review("show", "by-hand"), 0, text);
 	assert.not.match(stdout, "review accept");
 });
 
@@ -185,11 +175,7 @@ test("a review of many layers is shown as a table, found by its name, and by the
 	);
 	assert.not.match(stdout, "viewers in en read");
 	const commit = await tipOf("careful+review.spring");
-	await prints(
-		review("accept", "spring", "--commit", commit),
-		0,
-		/Accepted: [0-9a-f]{12} is on the branch main/,
-	);
+	await exits(review("accept", "spring", "--commit", commit), 0);
 	await eventually(async () => (await (await local.context.store.served()).ids("group-24")) !== null);
 	assert.is((await statusOf("group-7")).review, null);
 	for (const key of ["dec-1", "dec-2"]) await send(key, wms(key), { Review: "autumn" });

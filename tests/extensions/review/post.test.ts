@@ -50,7 +50,7 @@ async function post(
 	return approvals("--pulls", JSON.stringify(pulls), "--author", author);
 }
 
-test("one comment is posted, edited, and left alone if it is the same; those of others stay", async () => {
+test("one comment and the check layers follow the report; comments of others stay", async () => {
 	peer.comments.push({ number: 1, id: 0, body: `${marker}\nforged\n`, author: "mallory" });
 	for (const [text, done] of [
 		["first", "posted"],
@@ -58,25 +58,19 @@ test("one comment is posted, edited, and left alone if it is the same; those of 
 		["second", "unchanged"],
 	])
 		assert.match((await post(`${marker}\n${text}\n`)).stdout, `#1: ${done}`);
-	const texts = peer.comments.map(({ body }) => body).filter((body) => body.startsWith(marker));
-	assert.equal(texts, [`${marker}\nforged\n`, `${marker}\nsecond\n`]);
-});
-
-test("the check layers has the text; without a report it says so", async () => {
-	await post(`${marker}\nsecond\n`);
-	const checks = () => peer.checks.filter(({ name }) => name === "layers");
-	const [check] = checks();
-	assert.equal([check?.name, check?.conclusion, check?.head_sha], ["layers", "failure", head]);
-	assert.is(check?.output.title, "something has to be corrected: see the comment");
-	assert.is(check?.output.summary, `${marker}\nsecond\n`);
-	await post(`${marker}\nsecond\n`);
-	assert.is(checks().length, 1, "nothing has changed");
+	const texts = () => peer.comments.map(({ body }) => body).filter((body) => body.startsWith(marker));
+	assert.equal(texts(), [`${marker}\nforged\n`, `${marker}\nsecond\n`]);
 	await post(report(`${marker}\nsecond\n`, "success"));
-	assert.is(checks()[1]?.conclusion, "success");
-	const texts = peer.comments.length;
 	const { stdout } = await exits(post(null), 0);
 	assert.match(stdout, /^#1: could not be checked\n/);
-	assert.equal([checks()[2]?.conclusion, peer.comments.length], ["cancelled", texts]);
+	assert.is(texts().length, 2, "none without a report");
+	const checks = peer.checks.filter(({ name }) => name === "layers");
+	const conclusions = checks.map(({ conclusion }) => conclusion);
+	assert.equal(conclusions, ["failure", "failure", "success", "cancelled"], "one for each that differs");
+	assert.equal(
+		[checks[1]?.head_sha, checks[1]?.output],
+		[head, { title: "something has to be corrected: see the comment", summary: `${marker}\nsecond\n` }],
+	);
 });
 
 /** What was posted of a report; the check of the owners does not depend on it. */
