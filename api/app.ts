@@ -115,9 +115,9 @@ function routeWrite(method: string, target: string, path: string, basePath: stri
 	if (!literalPath.test(target)) return refusedPath(400, "path-characters");
 	const matches = writeRoutes.filter(({ folder }) => new RegExp(`^${folder}/[^/]*$`).test(path));
 	if (matches.length === 0) return refusedPath(404, "path", basePath);
-	const route = matches.find((candidate) => candidate.method === method);
+	const route = matches.find((match) => match.method === method);
 	if (route) return { kind: "write", action: route.action };
-	const methods = matches.map((candidate) => candidate.method);
+	const methods = matches.map((match) => match.method);
 	const error = problemAt("method", "method", oneOf(methods.toReversed()), method);
 	return refused(refuseWrite({ status: 405, errors: [error] }, { Allow: methods.join(", ") }));
 }
@@ -143,9 +143,8 @@ export function answer(route: Route, basePath: string, engine: Engine): Reply | 
 		case "write":
 			return engine.write(route.action);
 		case "other": {
-			const { path } = route;
-			const client = engine.client();
-			return route.route.answer({ path, basePath, ifNoneMatch, client, ...engine.question() });
+			const question = { path: route.path, basePath, ifNoneMatch, client: engine.client() };
+			return route.route.answer({ ...question, ...engine.question() });
 		}
 		case "status":
 			return answerStatus(route.segment, context.status ?? null, engine.client());
@@ -171,11 +170,8 @@ export function answerFailure(error: unknown, kind: Route["kind"], log: Context[
 	const headers = kind === "status" ? anySite : {};
 	if (error instanceof StoreBusy) {
 		const { code, retryAfter, message } = error;
-		const reply = refuseWrite(
-			{ status: 503, errors: [problemAt("", code)], reason: code, retryAfter },
-			headers,
-		);
-		return { ...reply, cause: message };
+		const refusal = { status: 503, errors: [problemAt("", code)], reason: code, retryAfter };
+		return { ...refuseWrite(refusal, headers), cause: message };
 	}
 	log.error(error);
 	if (kind === "write") return refuseWrite({ status: 500, errors: [problemAt("", "failed")] });

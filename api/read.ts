@@ -59,7 +59,7 @@ function replyWith(request: ReadRequest, fragments: Fragments | null, ifNoneMatc
 	if (!fragments) return refuseRead(414);
 	const { callback } = request;
 	const isDoc = request.kind === "doc";
-	const first = fragments[0];
+	const [first] = fragments;
 	if (isDoc && !first) return refuseRead(404);
 	const { etag, json } = isDoc && first ? docOf(first, callback) : listOf(request, fragments);
 	const pieces =

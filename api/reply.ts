@@ -78,15 +78,15 @@ export function matchesEtag(ifNoneMatch: string, etag: string): boolean {
 	return ifNoneMatch.split(",").some((candidate) => candidate.trim().replace(/^W\//, "") === etag);
 }
 
+const refusalHeaders = { ...headersOfAnyType, "Cache-Control": refusalCaching };
+
 export function refuseRead(status: number): Reply {
 	const allowed = status === 405 && { Allow: "GET, HEAD" };
-	const headers = { ...headersOfAnyType, "Cache-Control": refusalCaching, ...allowed };
-	return { status, headers, body: emptyBody };
+	return { status, headers: { ...refusalHeaders, ...allowed }, body: emptyBody };
 }
 
 export function refuseFile(): Reply {
-	const headers = { ...headersOfAnyType, "Cache-Control": refusalCaching };
-	return refuse({ status: 404, errors: [problemAt("path", "no-file")] }, headers);
+	return refuse({ status: 404, errors: [problemAt("path", "no-file")] }, refusalHeaders);
 }
 
 /**

@@ -207,6 +207,7 @@ function judgeHead(write: Write, context: Context): Refusal | null {
 	const { sender, timestamp, signature, encoding } = write;
 	if (!/^(?:identity)?$/i.test(encoding))
 		return { status: 415, errors: [problemAt("Content-Encoding", "encoding", shownValue(encoding))] };
+	const isTime = (text: string) => parseTimestamp(text) !== null;
 	const repeated = [
 		...repeatedHeader("Sender", sender, isSenderId),
 		...repeatedHeader("TimeStamp", timestamp, isTime),
@@ -220,8 +221,6 @@ function judgeHead(write: Write, context: Context): Refusal | null {
 	const errors = [problemAt("TimeStamp", "timestamp", now.toISOString(), shownValue(timestamp))];
 	return { status: 401, errors, reason: "time" };
 }
-
-const isTime = (text: string) => parseTimestamp(text) !== null;
 
 /** One value may have a comma itself, such as a time of `date -R`. */
 function repeatedHeader(name: string, text: string, isValue: (part: string) => boolean): Problem[] {

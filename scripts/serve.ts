@@ -1,5 +1,4 @@
 import { once } from "node:events";
-import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { TokenBuckets } from "../api/limits.ts";
 import { logAnswer, serviceLog } from "../api/node/log.ts";
@@ -24,11 +23,10 @@ export const serve = createRun(async ({ read, environment, io, extensions }) => 
 		const warning = warnOfReaders(configured.place);
 		if (warning) io.warn(warning);
 		const senders = new Map(configured.senders);
-		const { github } = configuration;
 		const following =
 			configured.place === "SENDERS" ? null : followSenders(configured.place, senders, serviceLog);
 		// Imported on demand, to save memory.
-		const open = github
+		const open = configuration.github
 			? (await import("../api/service/github-composition.ts")).openGithubService
 			: openLocal;
 		const service = await open(configuration, senders, { extensions, sendersState: following?.state });
@@ -53,7 +51,8 @@ export const serve = createRun(async ({ read, environment, io, extensions }) => 
 	}
 });
 
-const exampleLayer = fileURLToPath(new URL("../docs/example-layer.json", import.meta.url));
+/** From another folder, npx would ask the registry for a package of that name. */
+const checkout = fileURLToPath(new URL("..", import.meta.url)).slice(0, -1);
 
 function shellWord(text: string): string {
 	return /^[A-Za-z0-9/._-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
@@ -76,14 +75,12 @@ function welcome(
 	// Another sender of the file may be a publisher elsewhere.
 	const id = isInFile ? firstSender : first;
 	if ((layers > 0 && !isTrial) || !senders.has(id)) return lines.join("\n");
-	const command = `${isInFile && !isTrial ? `DATA_DIR=${shellWord(dataDir)} ` : ""}npx fragment-publisher`;
-	const put = `put my-layer ${shellWord(relative(process.cwd(), exampleLayer))} --url ${base} --sender ${id}`;
-	lines.push(
-		"Register a first layer, and read it back:",
-		"",
-		`  ${command} ${put} && curl ${base}/v0.9/doc/en/my-layer`,
-		"",
-	);
+	const isHere = process.cwd() === checkout;
+	const needsFolder = isInFile && !(isTrial && isHere);
+	const command = `${needsFolder ? `DATA_DIR=${shellWord(dataDir)} ` : ""}npx fragment-publisher`;
+	const put = `${command} put my-layer docs/example-layer.json --url ${base} --sender ${id}`;
+	lines.push(`Register a first layer, and read it back${isHere ? "" : `, in ${checkout}`}:`, "");
+	lines.push(`  ${put} && curl ${base}/v0.9/doc/en/my-layer`, "");
 	if (isInFile)
 		lines.push("The sender's secret, for curl:", "", `  ${command} sender show ${id} --secret`, "");
 	return lines.join("\n");

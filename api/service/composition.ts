@@ -12,8 +12,7 @@ import type { Edit, Log } from "../../store/store.ts";
 import type { Context } from "../context.ts";
 import { serviceLog } from "../node/log.ts";
 import type { Senders } from "../senders.ts";
-import { noteStart, refuseEmptyStart, repositoryPath, seed } from "./data-dir.ts";
-import { Disk } from "./disk.ts";
+import { noteStart, refuseEmptyStart, repositoryPath, seed, watchDisk } from "./data-dir.ts";
 import type { Extension, RunningService, ServiceEvent, Started } from "./extensions.ts";
 import { createReadStatus } from "./layer-status.ts";
 import type { Configuration } from "./settings.ts";
@@ -114,12 +113,12 @@ export async function openLocal(
 	});
 	const { files, cache } = publication;
 	const { layers } = files;
-	const disk = new Disk(dataDir);
 	const parts = new StartedParts(() => store.state() ?? disk.state() ?? files.state() ?? sendersState());
 	const guardRepository = (path: string) => guard(path, log.warn);
 	const publish = publishTo(publication, parts, log);
 	const storeOptions = { repository, now, publish, log, limits, guard: guardRepository };
 	const store = await openGitStore(storeOptions, () => firstFiles(configuration));
+	const disk = watchDisk(dataDir);
 	const core: CoreService = {
 		configuration,
 		senders,
@@ -132,13 +131,13 @@ export async function openLocal(
 		smallkeys: () => layers.keys(),
 		gauges: async () => ({ layers: layers.size, queue: store.waiting, filesBehind: files.behind }),
 	};
-	const begun = [() => store.close(), parts.close, () => disk.stop()];
+	const begun = [() => store.close(), parts.close, disk.stop];
 	const start = async (): Promise<Context> => {
 		const served = await startTask(repository, () => publication.begin(store.branch));
 		if (served !== store.tip) store.branch.goBackTo(served);
 		await noteStart(configuration, { commit: store.tip, layers: layers.size, now: now() }, log);
 		store.start();
-		await disk.start();
+		await disk.check();
 		return parts.start(extensions, core);
 	};
 	const context = await start().catch(async (error) => {

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
-import { mkdir, readFile } from "node:fs/promises";
+// access and statfs by the module: tests replace them.
+import files, { constants, mkdir, readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { collectFolder } from "../../publish/collect.ts";
 import { counted } from "../../registry/untrusted-text.ts";
@@ -123,4 +124,34 @@ export async function noteStart(
 	const line = `${resolve(dataDir)}: ${counted(layers, "layer")} at commit ${commit}, ${now.toISOString()}\n`;
 	const warn = (error: Error) => log.warn(`LAST_START: cannot be written: ${error.message}`);
 	await replaceFile(lastStart, line).catch(warn);
+}
+
+/** A checkpoint, its files and a repack still fit. */
+const minFreeBytes = 64 << 20;
+const mebibyte = 1 << 20;
+const checkEveryMs = 10_000;
+
+/** `/readyz` reads only the last result, so that a hanging disk does not block it. */
+export function watchDisk(folder: string) {
+	let problem: string | null = null;
+	const check = async () => {
+		problem = await findDiskProblem(folder);
+	};
+	const timer = setInterval(check, checkEveryMs).unref();
+	return { check, state: () => problem, stop: () => clearInterval(timer) };
+}
+
+/** In one line; null if the disk can be written. */
+async function findDiskProblem(folder: string): Promise<string | null> {
+	let verb = "written";
+	try {
+		await files.access(folder, constants.W_OK);
+		verb = "checked";
+		const { bavail, bsize } = await files.statfs(folder);
+		const free = bavail * bsize;
+		const room = `only ${Math.floor(free / mebibyte)} MB are left on the disk of DATA_DIR`;
+		return free < minFreeBytes ? `${room}, and ${minFreeBytes / mebibyte} MB should be` : null;
+	} catch (error) {
+		return `DATA_DIR cannot be ${verb}: ${(error as NodeJS.ErrnoException).code ?? "the disk fails"}`;
+	}
 }

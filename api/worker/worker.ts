@@ -60,11 +60,10 @@ export function makeContext(
 	serving: ReturnType<typeof readSettings>,
 	log: Context["log"],
 ): Context {
-	const env = bindings as Environment;
-	const variables = new Variables(env);
+	const variables = new Variables(bindings as Environment);
 	const github = readGitHub(variables);
 	variables.check();
-	const senders = parseSenders(sendersText(env) || "{}", "SENDERS");
+	const senders = parseSenders(sendersText(variables.environment) || "{}", "SENDERS");
 	const now = () => new Date();
 	const store = github ? githubStore({ ...github, now, maxBatch }) : noStore;
 	const settings = { ...serving, senders };
@@ -105,26 +104,19 @@ function refuse(): Promise<never> {
 	throw new StoreBusy("read-only", retryAfterSeconds, noRepository);
 }
 
-type LogFields = (fields: object) => void;
-
-type RoutesOf = (bindings: Bindings) => readonly OtherRoute[];
-
 export class FragmentWorker {
-	readonly #log: LogFields;
-	readonly #errors: Context["log"];
-	readonly #routesOf: RoutesOf;
+	readonly #errors: Context["log"] = {
+		error: (error) => this.log({ error: error instanceof Error ? error.message : String(error) }),
+	};
 	readonly #settingsOf = memoize(readSettings);
 	readonly #contextOf = memoize((bindings) =>
 		makeContext(bindings, this.#settingsOf(bindings), this.#errors),
 	);
 
-	constructor(log: LogFields, routesOf: RoutesOf = () => []) {
-		this.#log = log;
-		this.#errors = {
-			error: (error) => log({ error: error instanceof Error ? error.message : String(error) }),
-		};
-		this.#routesOf = routesOf;
-	}
+	constructor(
+		readonly log: (fields: object) => void,
+		readonly routesOf: (bindings: Bindings) => readonly OtherRoute[],
+	) {}
 
 	readonly fetch = async (request: Request, bindings: Bindings): Promise<Response> => {
 		const { method, url, headers } = request;
@@ -138,7 +130,7 @@ export class FragmentWorker {
 			reply.headers["X-Request-Id"] = id;
 			const path = target.split("?", 1)[0];
 			const sender = isWrite ? headers.get("Sender") : null;
-			this.#log({ id, method, path, status: reply.status, sender, cause: reply.cause });
+			this.log({ id, method, path, status: reply.status, sender, cause: reply.cause });
 		}
 		return toResponse(reply);
 	};
@@ -149,7 +141,7 @@ export class FragmentWorker {
 			// The engine resets the connection if a body is left unread.
 			const body = await readBody(request);
 			const settings = this.#settingsOf(bindings);
-			const routes = settings.site ? this.#routesOf(bindings) : [];
+			const routes = settings.site ? this.routesOf(bindings) : [];
 			const { method, headers } = request;
 			const route = routeOf(method, target, settings, routes);
 			kind = route.kind;

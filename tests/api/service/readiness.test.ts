@@ -1,7 +1,7 @@
 import files, { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
-import { Disk } from "../../../api/service/disk.ts";
+import { watchDisk } from "../../../api/service/data-dir.ts";
 import { Local, textOf } from "../../helpers/local.ts";
 import { freshSuite } from "../../helpers/world.ts";
 
@@ -49,13 +49,13 @@ test("a disk that has become read-only is named before anybody writes", async ()
 	files.access = async () => {
 		throw Object.assign(new Error("EROFS: /secret/place"), { code: "EROFS" });
 	};
-	const disk = new Disk("/");
+	const disk = watchDisk("/");
 	await disk.check();
 	assert.is(disk.state(), "DATA_DIR cannot be written: EROFS");
 	files.access = async () => undefined;
 	await disk.check();
 	assert.is(disk.state(), null);
-	const gone = new Disk("/nowhere/at/all");
+	const gone = watchDisk("/nowhere/at/all");
 	await gone.check();
 	assert.is(gone.state(), "DATA_DIR cannot be checked: ENOENT");
 });

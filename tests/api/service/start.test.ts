@@ -99,6 +99,8 @@ trial(
 		assert.equal(layers.pop(), { error_code: 404, smallkey: "none" });
 		assert.is(layers.filter(({ layers }) => layers !== undefined).length, keys.length);
 		assert.match(trial.output(), `Serving ${keys.length} layers at `);
+		const [, folder = ""] = /it back, in (.*):\n\n  DATA_DIR=\S+\.data npx /.exec(trial.output()) ?? [];
+		assert.is(join(folder, "/"), root);
 		writeFiles(path, { "data/senders.json": '{"1":"imported"}' });
 		await using production = await serve({
 			SITE: "off",
