@@ -99,15 +99,8 @@ test("the catalogue has files of plain names only, and the slash of its folders"
 	for (const odd of [
 		...words("/dist.catalogue /_headers /.assetsignore /enx/ /status /index.html /index/../site.json"),
 		...words("/assets/%2e%2e/site.json /assets/.hidden /en//index.html /en/é /en/layer/%zz /en/layer/a.b"),
-		...[
-			"/en/\0",
-			`/en/${"x".repeat(300)}.html`,
-			"//en/",
-			"/\\en/",
-			"/v0.9/",
-			"/index/a b",
-			"/assets/x%00.js",
-		],
+		...["/en/\0", `/en/${"x".repeat(300)}.html`, "//en/", "/\\en/", "/v0.9/", "/index/a b"],
+		"/assets/x%00.js",
 	])
 		assert.is(page(odd), "404.html", odd);
 	const matches = (path: string) => path === "/en/";

@@ -5,12 +5,8 @@ import { test } from "../helpers/suite.ts";
 
 test("a line is at most 4,000 characters, whatever is in it", () => {
 	const long = "x".repeat(100_000);
-	for (const text of [
-		long,
-		"\u0001".repeat(100_000),
-		"\u202e".repeat(100_000),
-		"\ud83d\udc4d".repeat(50_000),
-	]) {
+	for (const part of ["x", "\u0001", "\u202e", "\ud83d\udc4d"]) {
+		const text = part.repeat(100_000);
 		const line = logText({ path: text, sender: text, error: text, address: text, warning: text });
 		assert.ok(line.length <= 4_000, `${line.length}`);
 		assert.ok((JSON.parse(line) as { path: string }).path.startsWith(text.slice(0, 2)));

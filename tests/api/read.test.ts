@@ -1,8 +1,9 @@
 import * as assert from "uvu/assert";
 import { routeOf } from "../../api/app.ts";
 import { answerRead } from "../../api/read.ts";
+import type { ReadSettings } from "../../api/read-request.ts";
 import type { Reply } from "../../api/reply.ts";
-import type { Fragment, TargetName } from "../../registry/targets/facts.ts";
+import type { Fragment } from "../../registry/targets/facts.ts";
 import { targetNames } from "../../registry/targets/table.ts";
 import { partsOf, textOf as text } from "../helpers/handlers.ts";
 import { test } from "../helpers/suite.ts";
@@ -12,8 +13,9 @@ const encoder = new TextEncoder();
 
 type Read = (path: string) => Fragment | null;
 
-function readFrom(from: Read, target: string): Reply {
-	const route = routeOf("GET", target, { basePath: "", docsMaxKeys: 1000, targets: targetNames });
+function readFrom(from: Read, target: string, settings: Partial<ReadSettings> = {}): Reply {
+	const all = { basePath: "", docsMaxKeys: 1000, targets: targetNames, ...settings };
+	const route = routeOf("GET", target, all);
 	if (route.kind === "refused") return route.reply;
 	if (route.kind !== "doc" && route.kind !== "docs") throw new Error(`${target}: ${route.kind}`);
 	return answerRead(route, null, (folder, key) => from(`${folder}/${key}`)) as Reply;
@@ -40,20 +42,14 @@ test("docs over 32 MB with repeats is 414 before anything is put together", () =
 	assert.is(script.body.length, 0);
 });
 
-function everyTarget(
-	path: string,
-	chosen: readonly TargetName[] = targetNames,
-): { said: string; type: string; etag: string } {
+function everyTarget(path: string, targets = targetNames) {
 	const some: Read = (file) => {
 		const [name, lang, smallkey] = partsOf(file);
 		return smallkey === "a" ? { body: encoder.encode(`"${name} ${lang}\u2028"`), etag: `"${name}"` } : null;
 	};
-	const route = routeOf("GET", `/b${path}`, { basePath: "/b", docsMaxKeys: 9, targets: chosen });
-	if (route.kind === "refused") return { said: String(route.reply.status), type: "", etag: "" };
-	if (route.kind !== "docs" && route.kind !== "doc") throw new Error(route.kind);
-	const reply = answerRead(route, null, (folder, key) => some(`${folder}/${key}`)) as Reply;
+	const reply = readFrom(some, `/b${path}`, { basePath: "/b", docsMaxKeys: 9, targets });
 	const said = reply.status === 200 ? text(reply).replaceAll("\u2028", "") : String(reply.status);
-	return { said, type: reply.headers["Content-Type"] ?? "", etag: reply.headers.ETag ?? "" };
+	return { said, etag: reply.headers.ETag };
 }
 
 test("TARGETS chooses what is served", () => {

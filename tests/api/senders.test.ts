@@ -63,7 +63,6 @@ test("wrong senders are refused by name and rule, without a secret", () => {
 		['{"a":"hid","a":"hid2"}', /\/a: occurs more than once/],
 		['{"a b":"hid"}', /sender "a b": an id must be 1 to 64 of A-Z a-z 0-9 . _ -/],
 		['{"a":{"key":"hid","previous_key":"hid2"},"b":"hid2"}', /senders a and b must not share a secret/],
-		['{"a":"hid","b":"hid"}', /senders a and b must not share a secret/],
 		[{ key: "" }, /the secret must not be empty/],
 		[{ key: "hid", previous_key: "" }, /previous_key must not be empty/],
 		[{ key: "hid", previous_key_until: "2026-03-04T12:00:00Z" }, /previous_key must not be empty/],

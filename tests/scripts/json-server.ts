@@ -14,14 +14,9 @@ export interface JsonAnswer {
 	body: unknown;
 }
 
-export interface JsonServer extends AsyncDisposable {
-	url: string;
-	close(): Promise<void>;
-}
+export type JsonServer = Awaited<ReturnType<typeof startJsonServer>>;
 
-export async function startJsonServer(
-	answer: (request: JsonRequest) => JsonAnswer | Promise<JsonAnswer>,
-): Promise<JsonServer> {
+export async function startJsonServer(answer: (request: JsonRequest) => JsonAnswer | Promise<JsonAnswer>) {
 	const server = await answering(async (request, response) => {
 		const { pathname, searchParams: query } = new URL(request.url ?? "/", "http://peer");
 		const chunks: Buffer[] = [];

@@ -32,14 +32,6 @@ test("a second service says at once what it waits for, and takes over when the f
 	assert.is(said.length, 1);
 });
 
-test("a folder that stays in use is an error that says what to do, and stays with the first service", async ({
-	folder,
-}) => {
-	const first = await lockFolder(folder);
-	for (const _ of ["first", "second"]) await assertTaken(folder);
-	await first.release();
-});
-
 /**
  * Mixes the order of what several processes do at once: each call of the file system first waits for some turns of the
  * event loop, mostly few.

@@ -93,7 +93,6 @@ const refusals: [words: string[], code: number, text: string][] = [
 	[["add", "y", "--all-layers", "--smallkeys", "a"], 2, "only one of them"],
 	[["rotate", "x", "--keep", "soon"], 2, "must be a time such as 7d"],
 	[["rotate", "y"], 1, "has no sender y; npx fragment-publisher sender list names them"],
-	[["change", "y", "--review"], 1, "has no sender y"],
 	[["show", "y"], 1, "has no sender y"],
 	[["ad", "y"], 2, "unknown command 'ad'\n(Did you mean add?)"],
 	[[], 2, "Usage: npx fragment-publisher sender "],

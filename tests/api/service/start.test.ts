@@ -85,32 +85,29 @@ test("a closed log ends neither the service nor a write; SIGTERM ends it in orde
 
 const trial = folderSuite("a start");
 
-trial(
-	"a trial starts with the examples of the checkout, and a production start with none",
-	async ({ folder: path }) => {
-		await copyLayers(path);
-		const files = await glob("layers/*/*.json", { cwd: path, ignore: ["**/*.service.json"] });
-		const keys = files.map((file) => basename(file, ".json"));
-		process.chdir(path);
-		using _ = { [Symbol.dispose]: () => process.chdir(root) };
-		await using trial = await serve({ SITE: "off" });
-		const answer = await fetch(`${trial.url}/v0.9/docs/fr/${[...keys, "none"].join()}`);
-		const layers = (await answer.json()) as { layers?: object }[];
-		assert.equal(layers.pop(), { error_code: 404, smallkey: "none" });
-		assert.is(layers.filter(({ layers }) => layers !== undefined).length, keys.length);
-		assert.match(trial.output(), `Serving ${keys.length} layers at `);
-		const [, folder = ""] = /it back, in (.*):\n\n  DATA_DIR=\S+\.data npx /.exec(trial.output()) ?? [];
-		assert.is(join(folder, "/"), root);
-		writeFiles(path, { "data/senders.json": '{"1":"imported"}' });
-		await using production = await serve({
-			SITE: "off",
-			NODE_ENV: "production",
-			DATA_DIR: join(path, "data"),
-		});
-		assert.match(production.output(), "Serving 0 layers at ");
-		assert.not.match(production.output(), "--sender 1");
-	},
-);
+trial("a trial starts with the checkout's examples, production with none", async ({ folder: path }) => {
+	await copyLayers(path);
+	const files = await glob("layers/*/*.json", { cwd: path, ignore: ["**/*.service.json"] });
+	const keys = files.map((file) => basename(file, ".json"));
+	process.chdir(path);
+	using _ = { [Symbol.dispose]: () => process.chdir(root) };
+	await using trial = await serve({ SITE: "off" });
+	const answer = await fetch(`${trial.url}/v0.9/docs/fr/${[...keys, "none"].join()}`);
+	const layers = (await answer.json()) as { layers?: object }[];
+	assert.equal(layers.pop(), { error_code: 404, smallkey: "none" });
+	assert.is(layers.filter(({ layers }) => layers !== undefined).length, keys.length);
+	assert.match(trial.output(), `Serving ${keys.length} layers at `);
+	const [, folder = ""] = /it back, in (.*):\n\n {2}DATA_DIR=\S+\.data npx /.exec(trial.output()) ?? [];
+	assert.is(join(folder, "/"), root);
+	writeFiles(path, { "data/senders.json": '{"1":"imported"}' });
+	await using production = await serve({
+		SITE: "off",
+		NODE_ENV: "production",
+		DATA_DIR: join(path, "data"),
+	});
+	assert.match(production.output(), "Serving 0 layers at ");
+	assert.not.match(production.output(), "--sender 1");
+});
 
 trial("a first start makes a sender with a random secret in a file of mode 0600", async ({ folder }) => {
 	const data = join(folder, "it's data");

@@ -366,19 +366,6 @@ test("what a server answers is printed with its control characters spelled out, 
 	await warns(put(scene), 2, `${scene.url}/register/my-layer: its answer is not a receipt\n`);
 });
 
-test("an answer that is endless ends with an error", async (scene) => {
-	scene.respond = (_request, response) => {
-		const some = Buffer.alloc(65_536, "x");
-		const write = () => {
-			while (!response.destroyed && response.write(some));
-		};
-		response.on("drain", write);
-		write();
-	};
-	const where = `${scene.url}/register/my-layer`;
-	await warns(run(scene, "remove", ["my-layer"]), 2, `${where}: answers with more than 1,000,000 bytes\n`);
-});
-
 test("an answer that does not end within two minutes ends with an error", async (scene) => {
 	const { setTimeout: startTimer } = globalThis;
 	const limits: (() => void)[] = [];
