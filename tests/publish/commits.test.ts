@@ -83,9 +83,6 @@ test("while a file stays wrong, only changed layers are built, and the file is n
 	writeFileSync(other, "spoilt");
 	await exits(build("--fresh"), 0);
 	assert.is(served("mmm"), "more");
-	const words = ["--repo", repository.path, "--out", out];
-	await exits(runScript("build", words, { SITE: "off", TARGETS: "v1" }), 0);
-	assert.equal([served("mmm"), existsSync(join(out, "v1/doc/en/mmm"))], [null, true], "other settings");
 });
 
 test("a layer removed before its file turned wrong stays removed; the last valid form has its description", async () => {

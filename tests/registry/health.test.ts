@@ -114,7 +114,6 @@ test("a page over https cannot load an address over http, unless it is on the sa
 		["https://maps.example", "http://a.example/wms", true],
 		["", "http://a.example/wms", true],
 		["http://maps.example", "http://a.example/wms", false],
-		["https://maps.example", "https://a.example/wms", false],
 		["https://maps.example", "HTTP://a.example/wms", true],
 		["https://maps.example", "http://127.0.0.1:8080/wms", false],
 		["https://maps.example", "http://[::1]/wms", false],
