@@ -44,7 +44,6 @@ const valid: object[] = [
 	wms({ service_url: "http://host.example:8080/cgi?map=/a%20b.map&x=[1]" }, { service_url: "HTTPS://[2001:db8::1]/wms" }),
 	wms({ service_url: longest, service_name: "1 < 2 < <" }),
 	wms({}, {}, { targets: { v2: { en: { service_url: "https://h.example/ows" }, fr: { layer: "b" } } } }),
-	feature({}, {}, { targets: { v2: { en: { service_url: arcgis.replace("MapServer", "FeatureServer") } } } }),
 	version2({ service_type: "ogcWmts", recursive: true }),
 	version2({ service_type: "esriMapServer", scrape_only: [3, 0] }, { service_type: "esriFeatureServer", recursive: true }),
 	version2({ ...{ service_type: "esriFeature", service_url: arcgis, display_field: "NAME", loading_mode: "snapshot" }, ...{ max_allowable_offset: 10, tolerance: 5, metadata: { uuid: "9d5b2fb4" } } }),
@@ -222,10 +221,8 @@ const notWms = "must not be the address of another kind of service";
 // biome-ignore format: a table
 const kinds: [typeof wms, string, string | null][] = [
 	[feature, "a/MapServer", wholeService("MapServer")],
-	[feature, "a/FeatureServer/?f=json", wholeService("FeatureServer")],
 	[feature, "a/MapServer/WMSServer", notWms],
 	[feature, "ows?Service=wms", notWms],
-	[feature, "behind/a/proxy", null],
 	[wms, "arcgis/rest/services/a/MapServer/3", "must not be the address of another kind of service"],
 	[wms, "arcgis/services/a/MapServer/WMSServer", null],
 	[wms, "MapServer", null],

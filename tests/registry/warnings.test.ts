@@ -46,10 +46,8 @@ const addresses: [Type, string, string[]][] = [
 	["wms", "https://10.example/wms", []],
 	["feature", "https://h.example/a/MapServer/12", []],
 	["feature", "https://h.example/a/FeatureServer/0/", []],
-	["feature", "https://h.example/a/MapServer", [wholeService("MapServer")]],
 	["feature", "https://h.example/a/MapServer?f=json", [wholeService("MapServer"), leftOut]],
 	["feature", "https://h.example/a/mapserver/3?token=a", [kept("token")]],
-	["feature", "https://h.example/a/FeatureServer/1?f=json", [leftOut]],
 	["feature", "https://h.example/a/FeatureServer/1?Token=1&f=json", [kept("Token")]],
 	["feature", "https://h.example/a/MapServer/3?_=1&path=a%20b", [kept("path")]],
 	[

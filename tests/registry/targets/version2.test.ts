@@ -26,9 +26,6 @@ test("an esriFeature is served by every target", () => {
 	for (const target of [v09, v1]) assert.is(nodeAt(target, node).layers.feature[0].displayName, "Wells");
 	const expected = { id: "rcs.k.en", layerType: "esriFeature", url: featureServer, name: "Wells" };
 	assert.equal(nodeAt(v2, node).layers[0], expected);
-	const { service_name: _, ...unnamed } = { ...node, service_url: mapServer };
-	const [described] = nodeAt(v2, unnamed, describedAt(mapServer)).layers;
-	assert.equal([described.name, described.layerEntries], ["Stations", [{ index: 3 }]]);
 });
 
 test("layers of a WMS are in the publisher's order", () => {
