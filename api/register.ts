@@ -1,5 +1,5 @@
 import { isObject, parseJson } from "../registry/json.ts";
-import { type ChangeOrigin, judgeChange, smallkeyProblem } from "../registry/judge.ts";
+import { type ChangeOrigin, judgeChange, pathsByKey, smallkeyProblem } from "../registry/judge.ts";
 import {
 	canonicalText,
 	kindOf,
@@ -82,8 +82,7 @@ export async function putEdits(
 	comparison: "payload" | "text" = "payload",
 ): Promise<Edit[] | Refusal> {
 	const ids = await now.ids(smallkey);
-	const names = (await now.spellings(smallkey)).map((key) => `${key}.json`);
-	const { problems } = judgeWritten(smallkey, "anyone", () => names);
+	const { problems } = judgeWritten(smallkey, "anyone", await now.spellings(smallkey));
 	if (problems.length > 0) return refusalOf(problems);
 	const text = canonicalText(registration);
 	if (ids && ids.registration === (await blobId(text))) return [];
@@ -209,8 +208,9 @@ function judgeBody(smallkey: string, bytes: Uint8Array) {
 	return { registration: problems.length > 0 ? null : layers.get(smallkey)?.registration, problems };
 }
 
-function judgeWritten(smallkey: string, origin: ChangeOrigin, names: (() => string[]) | null = null) {
-	return judgeChange(names, [{ path: layerPath(smallkey), kind: "written" }], origin);
+function judgeWritten(smallkey: string, origin: ChangeOrigin, spellings: readonly string[] | null = null) {
+	const before = spellings && pathsByKey(spellings.map((key) => ({ path: layerPath(key) })));
+	return judgeChange(before, [{ path: layerPath(smallkey), kind: "written" }], origin);
 }
 
 /** The git blob id: neither a harvest nor a change of another layer alters it. */

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tryJson } from "../registry/json.ts";
-import { type CheckedLayer, type FileProblem, judgeChange, namesOf, problemLine } from "../registry/judge.ts";
+import { type CheckedLayer, type FileProblem, judgeStored, problemLine } from "../registry/judge.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
 import { ifThereSync } from "../store/files/files.ts";
 import { diffTree, type PathChange } from "../store/git/commands/tree.ts";
@@ -67,7 +67,7 @@ export async function build(source: Source, out: string, given: FragmentSettings
 }
 
 async function readLayers(at: LayersAt, changed: readonly PathChange[] | null): Promise<JudgedLayers> {
-	if ("files" in at) return { ...judgeChange(namesOf(at.files), at.files, "stored"), isWhole: true };
+	if ("files" in at) return { ...judgeStored(at.files), isWhole: true };
 	return { ...(await readServed(at, changed, (layer) => layer)), isWhole: changed === null };
 }
 

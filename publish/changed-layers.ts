@@ -1,12 +1,5 @@
 import { groupBy } from "../registry/json.ts";
-import {
-	type CheckedLayer,
-	type EditedFile,
-	type FileProblem,
-	judgeChange,
-	type LayerFile,
-	namesOf,
-} from "../registry/judge.ts";
+import { type CheckedLayer, type FileProblem, judgeStored, type LayerFile } from "../registry/judge.ts";
 import { descriptionPath, folderOf, layerPath, parseLayerPath } from "../registry/smallkey.ts";
 import type { CommitReader } from "../store/git/commands/cat-file.ts";
 import { runGit } from "../store/git/commands/run.ts";
@@ -70,10 +63,6 @@ export async function readValid<T>(
 		layers.set(smallkey, layer && make(layer));
 	}
 	return { layers, problems };
-}
-
-function judgeStored(files: readonly EditedFile[]) {
-	return judgeChange(namesOf(files), files, "stored");
 }
 
 /** Of more folders, all of `layers/` is listed. */

@@ -6,7 +6,6 @@ import { mayChange } from "./sender.ts";
 import {
 	descriptionPath,
 	fileName,
-	folderOf,
 	isOverallFile,
 	judgeKey,
 	type LayerName,
@@ -29,12 +28,12 @@ export interface LayerFile {
 	bytes: Uint8Array;
 }
 
-/** `folder`: `23`, of `layers/23/`. */
-export type NamesBefore = (folder: string) => Iterable<string>;
+/** Smallkey in lower case → paths of its files, in any spelling. */
+export type PathsByKey = ReadonlyMap<string, readonly string[]>;
 
-export function namesOf(files: Iterable<{ path: string }>): NamesBefore {
-	const folders = groupBy(files, ({ path }) => path.split("/")[1] ?? "");
-	return (folder) => (folders.get(folder) ?? []).map(({ path }) => fileName(path));
+export function pathsByKey(files: Iterable<{ path: string }>): PathsByKey {
+	const paths = Array.from(files, ({ path }) => path);
+	return groupBy(paths, (path) => fileName(path).split(".", 1).join().toLowerCase());
 }
 
 export interface FileProblem extends Problem {
@@ -67,14 +66,14 @@ export type ChangeOrigin = { id: string; smallkeys: readonly string[] | null } |
 
 /**
  * Every door, and every reader of stored layers, calls this function.
- * @param before the names that are stored before the change; for `stored`, those of the files themselves;
- * null where unknown: then no smallkey counts as new, and a store judges the names
+ * @param before what is stored before the change; for `stored`, the files themselves; null where unknown: then
+ * no smallkey counts as new, and a store judges the names
  * @param edits all changed files of each smallkey, in any spelling; the first by path of two spellings comes
  * first
  * @returns the valid layers, and every problem in the order of the files
  */
 export function judgeChange(
-	before: NamesBefore | null,
+	before: PathsByKey | null,
 	edits: readonly EditedFile[],
 	origin: ChangeOrigin,
 ): { layers: Map<string, CheckedLayer>; problems: FileProblem[] } {
@@ -98,6 +97,11 @@ export function judgeChange(
 	for (const [file, wrongName] of wrongNames) problems.push({ ...wrongName, file });
 	if (problems.length === 0 && typeof origin === "object") problems.push(...judgeSender(origin, files));
 	return { layers, problems };
+}
+
+/** Of files that are stored. */
+export function judgeStored(files: readonly EditedFile[]) {
+	return judgeChange(pathsByKey(files), files, "stored");
 }
 
 type JudgedFile = ReturnType<typeof judgeFile>;
@@ -153,29 +157,13 @@ function judgePlace(path: string, isRemoved: boolean): Problem | null {
  * @param before null where unknown: then no smallkey is new
  * @returns path → problem, also of files that do not change
  */
-function judgeNames(
-	files: readonly JudgedFile[],
-	before: NamesBefore | null,
-	rules: Rules,
-): Map<string, Problem> {
+function judgeNames(files: readonly JudgedFile[], before: PathsByKey | null, rules: Rules) {
 	const named = files.flatMap((file) => (file.name ? [{ ...file, ...file.name }] : []));
 	const groups = groupBy(named, ({ smallkey }) => smallkey.toLowerCase());
-	const stored = before && storedPaths(new Set(groups.keys()), before);
 	const problems = [...groups].flatMap(([lower, spellings]) => [
-		...judgeSpellings(spellings, stored && new Set(stored.get(lower)), rules),
+		...judgeSpellings(spellings, before && new Set(before.get(lower)), rules),
 	]);
 	return new Map(problems);
-}
-
-/** By lower-case smallkey. */
-function storedPaths(lowerKeys: ReadonlySet<string>, before: NamesBefore): Map<string, string[]> {
-	const folders = [...new Set(Array.from(lowerKeys, folderOf))];
-	const paths = folders.flatMap((folder) => Array.from(before(folder), (name) => `layers/${folder}/${name}`));
-	const lowerKeyOf = (path: string) => fileName(path).split(".", 1).join().toLowerCase();
-	return groupBy(
-		paths.filter((path) => lowerKeys.has(lowerKeyOf(path))),
-		lowerKeyOf,
-	);
 }
 
 /** @param files of one smallkey, in any case @param stored their paths before the change; null where unknown */

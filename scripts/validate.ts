@@ -5,9 +5,10 @@ import { collectFolder } from "../publish/collect.ts";
 import {
 	type FileProblem,
 	judgeChange,
+	judgeStored,
 	type LayerFile,
-	type NamesBefore,
-	namesOf,
+	type PathsByKey,
+	pathsByKey,
 	problemLine,
 } from "../registry/judge.ts";
 import { warningsOf } from "../registry/registration.ts";
@@ -34,10 +35,10 @@ type Finding = FileProblem & { isWarning?: true };
 function checkFiles(files: readonly NamedFile[]): Finding[] {
 	const isPlaced = ({ path }: LayerFile) => path.startsWith("layers/");
 	const [placed, alone] = [files.filter(isPlaced), files.filter((file) => !isPlaced(file))];
-	return [...checkWritten(placed, namesBeside(placed)), ...alone.flatMap(checkAlone)];
+	return [...checkWritten(placed, pathsBeside(placed)), ...alone.flatMap(checkAlone)];
 }
 
-function checkWritten(files: readonly LayerFile[], before: NamesBefore): Finding[] {
+function checkWritten(files: readonly LayerFile[], before: PathsByKey): Finding[] {
 	const { layers, problems } = judgeChange(before, files, "anyone");
 	const warnings = [...layers].flatMap(([smallkey, { registration }]) =>
 		warningsOf(registration).map((warning): Finding => {
@@ -50,23 +51,23 @@ function checkWritten(files: readonly LayerFile[], before: NamesBefore): Finding
 /** As a layer called `alone`, whatever its name. */
 function checkAlone(file: NamedFile): Finding[] {
 	const path = file.path.endsWith(".service.json") ? descriptionPath("alone") : layerPath("alone");
-	const findings = checkWritten([{ ...file, path }], () => ["alone.json"]);
+	const findings = checkWritten([{ ...file, path }], pathsByKey([{ path: layerPath("alone") }]));
 	return findings.map((finding) => ({ ...finding, file: file.path }));
 }
 
 function checkAll(files: readonly LayerFile[]): Finding[] {
 	const owners = files.filter(({ path }) => path === ownersPath);
-	return [...judgeChange(namesOf(files), files, "stored").problems, ...checkWritten(owners, () => [])];
+	return [...judgeStored(files).problems, ...checkWritten(owners, new Map())];
 }
 
-/** The other names in their folders: the files themselves count as new. */
-function namesBeside(files: readonly NamedFile[]): NamesBefore {
+/** The other files of their folders: the files themselves count as new. */
+function pathsBeside(files: readonly NamedFile[]): PathsByKey {
 	const paths = new Set(files.map(({ path }) => path));
 	const folders = new Map(files.map((file) => [dirname(file.path), dirname(file.name)]));
 	const beside = [...folders].flatMap(([path, name]) =>
 		readdirSync(name).map((file) => ({ path: `${path}/${file}` })),
 	);
-	return namesOf(beside.filter(({ path }) => !paths.has(path)));
+	return pathsByKey(beside.filter(({ path }) => !paths.has(path)));
 }
 
 export const validate = createRun(async ({ read, io }) => {

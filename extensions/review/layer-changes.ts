@@ -6,8 +6,9 @@ import {
 	type EditedFile,
 	type FileProblem,
 	judgeChange,
+	judgeStored,
 	type LayerFile,
-	namesOf,
+	pathsByKey,
 } from "../../registry/judge.ts";
 import { warningsOf } from "../../registry/registration.ts";
 import { descriptionPath, layerPath, ownersPath, parseLayerPath } from "../../registry/smallkey.ts";
@@ -100,7 +101,7 @@ async function changesOf(repository: string, { changed, obstacle }: Merge, base:
 	for (const path of paths) after.delete(path);
 	for (const [path, file] of await readFiles(repository, inLayers)) after.set(path, file);
 	const edits = paths.map((path): EditedFile => after.get(path) ?? { path, kind: "removed" });
-	const { problems } = judgeChange(namesOf(listed), edits, "anyone");
+	const { problems } = judgeChange(pathsByKey(listed), edits, "anyone");
 	const wrongFiles = new Set(problems.map(({ file }) => file));
 	const layers = layersOf(smallkeys, before, after, wrongFiles);
 	const warnings = layers.flatMap(({ file, after: layer }) => {
@@ -149,7 +150,8 @@ export interface ChangedLayer {
 /** A file that the head does not change is its layer's, too. */
 function layersOf(smallkeys: readonly string[], before: Files, after: Files, wrongFiles: Iterable<string>) {
 	const wrong = new Set(Array.from(wrongFiles, (file) => parseLayerPath(file)?.smallkey));
-	const [stored, merged] = [judgeStored(before), judgeStored(after)];
+	const stored = judgeStored([...before.values()]).layers;
+	const merged = judgeStored([...after.values()]).layers;
 	return smallkeys.map((smallkey): ChangedLayer => {
 		const file = layerPath(smallkey);
 		const old = stored.get(smallkey) ?? null;
@@ -158,10 +160,6 @@ function layersOf(smallkeys: readonly string[], before: Files, after: Files, wro
 		const verb = isRemoved ? "removed" : !layer ? "wrong" : old ? "changed" : "added";
 		return { smallkey, file, verb, before: old, after: layer, text: textOf(after, file) };
 	});
-}
-
-function judgeStored(files: Files) {
-	return judgeChange(namesOf(files.values()), [...files.values()], "stored").layers;
 }
 
 export interface Located {

@@ -3,7 +3,7 @@ import {
 	type EditedFile,
 	type FileProblem,
 	judgeChange,
-	namesOf,
+	pathsByKey,
 	problemLine,
 } from "../../registry/judge.ts";
 import { warningsOf } from "../../registry/registration.ts";
@@ -40,7 +40,7 @@ async function judgeCommits(repository: string, from: string | null, to: string)
 	const changes = await (from === null ? listTree(repository, to, []) : diffTree(repository, from, to, ":/"));
 	const layers = changes.filter(({ path }) => parseLayerPath(path) !== null);
 	// A first push moves a catalogue from another repository: its smallkeys are not new.
-	const names = namesOf(from === null ? layers : await listTree(repository, from, "layers/"));
+	const before = pathsByKey(from === null ? layers : await listTree(repository, from, "layers/"));
 	const problems: FileProblem[] = [];
 	const warnings: FileProblem[] = [];
 	for (const { path, mode } of changes) {
@@ -48,7 +48,7 @@ async function judgeCommits(repository: string, from: string | null, to: string)
 			warnings.push({ file: path, ...problemAt("", "no-layer") });
 	}
 	for await (const portion of readPortions(repository, changes)) {
-		const judged = judgeChange(names, portion, "anyone");
+		const judged = judgeChange(before, portion, "anyone");
 		// Not by a spread, which has a limit of arguments: a push may have 100,000 wrong files.
 		for (const problem of judged.problems) problems.push(problem);
 		for (const [smallkey, { registration }] of judged.layers)

@@ -8,7 +8,7 @@ import { type Reply, refuseWrite, tooLarge } from "../../api/reply.ts";
 import { parseSenders } from "../../api/senders.ts";
 import { answerWrite, type Write as WriteHead, writeHeaders } from "../../api/write.ts";
 import { drawingRank } from "../../registry/description.ts";
-import { judgeChange, namesOf } from "../../registry/judge.ts";
+import { judgeStored } from "../../registry/judge.ts";
 import { maxRegistrationBytes } from "../../registry/registration.ts";
 import { descriptionPath, type Lang, langs, layerPath } from "../../registry/smallkey.ts";
 import {
@@ -151,7 +151,7 @@ export class Handlers extends Requests {
 			const text = this.store.files.get(path);
 			return text === undefined ? [] : [{ path, kind: "file" as const, bytes: Buffer.from(text) }];
 		});
-		const layer = judgeChange(namesOf(files), files, "stored").layers.get(smallkey);
+		const layer = judgeStored(files).layers.get(smallkey);
 		if (!layer) return null;
 		const { registration, description } = layer;
 		const facts = layerFacts(lang, smallkey, registration, description, this.context.settings);

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { isDescribed } from "../../extensions/harvest/description.ts";
 import { collectFolder } from "../../publish/collect.ts";
-import { judgeChange, namesOf } from "../../registry/judge.ts";
+import { judgeStored } from "../../registry/judge.ts";
 import { langs } from "../../registry/smallkey.ts";
 import { describedFor } from "../../site/data/entry.ts";
 import { readTextIfThere } from "../../store/files/files.ts";
@@ -13,7 +13,7 @@ const ownersOf = (folder: string) => readTextIfThere(join(folder, "owners.json")
 // With owners of their own, the layers of this checkout are no examples.
 const isOwn = (await ownersOf("layers")) !== (await ownersOf("tests/fixtures/layers"));
 const files = isOwn ? [] : collectFolder("layers");
-const { layers, problems } = judgeChange(namesOf(files), files, "stored");
+const { layers, problems } = judgeStored(files);
 
 const ofExamples = isOwn ? test.skip : test;
 

@@ -1,5 +1,5 @@
 import * as assert from "uvu/assert";
-import { judgeChange, type LayerFile, namesOf, problemLine } from "../../registry/judge.ts";
+import { judgeChange, judgeStored, type LayerFile, pathsByKey, problemLine } from "../../registry/judge.ts";
 import { descriptionPath, layerPath } from "../../registry/smallkey.ts";
 import type { TextCode } from "../../registry/texts.ts";
 import { wms } from "../helpers/local.ts";
@@ -12,7 +12,8 @@ function judged(stored: string[], ...changes: string[]) {
 		path: `layers/ab/${change.replace(/^-/, "")}`,
 		kind: change.startsWith("-") ? ("removed" as const) : ("written" as const),
 	}));
-	const { problems } = judgeChange(() => stored, edits, "anyone");
+	const before = pathsByKey(stored.map((name) => ({ path: `layers/ab/${name}` })));
+	const { problems } = judgeChange(before, edits, "anyone");
 	return problems.map(({ code, file, values }) => [code, file, ...values]);
 }
 
@@ -42,16 +43,16 @@ for (const [what, stored, change, ...problems] of changes)
 		assert.equal(judged(stored, ...change), problems));
 
 test("a name that Windows keeps for a device is refused for a new layer only", () => {
-	const judge = (smallkey: string, stored: string[]) => {
+	const judge = (smallkey: string, isStored: boolean) => {
 		const edit = { path: layerPath(smallkey), kind: "written" as const };
-		return judgeChange(() => stored, [edit], "anyone").problems.map(({ code }) => code);
+		return judgeChange(pathsByKey(isStored ? [edit] : []), [edit], "anyone").problems.map(({ code }) => code);
 	};
 	for (const smallkey of ["con", "CON", "Aux", "nul", "prn", "com1", "COM9", "lpt1", "lPt9"]) {
-		assert.equal(judge(smallkey, []), ["reserved-key"], smallkey);
-		assert.equal(judge(smallkey, [`${smallkey}.json`]), [], smallkey);
+		assert.equal(judge(smallkey, false), ["reserved-key"], smallkey);
+		assert.equal(judge(smallkey, true), [], smallkey);
 	}
 	for (const smallkey of ["com", "com0", "lpt10", "con1", "a-con", "null"])
-		assert.equal(judge(smallkey, []), [], smallkey);
+		assert.equal(judge(smallkey, false), [], smallkey);
 });
 
 test("each problem of stored files has the code of its rule, and good layers are handed on", () => {
@@ -63,7 +64,7 @@ test("each problem of stored files has the code of its rule, and good layers are
 		const kind = text === null ? "symlink" : "file";
 		return { path: `layers/${name}`, kind, bytes: new TextEncoder().encode(text ?? "") };
 	});
-	const { layers, problems } = judgeChange(namesOf(files), files, "stored");
+	const { layers, problems } = judgeStored(files);
 	assert.equal([...layers.keys()], ["ABC", "abd"]);
 	assert.equal(
 		problems.map(({ file: path, code }) => [path.slice("layers/".length), code]),
@@ -121,7 +122,7 @@ const places: [path: string, kind: "written" | "removed", code: TextCode | null]
 
 test("a file has its place and its name", () => {
 	for (const [path, kind, code] of places) {
-		const { problems } = judgeChange(() => [], [{ path, kind }], "anyone");
+		const { problems } = judgeChange(new Map(), [{ path, kind }], "anyone");
 		assert.equal(
 			problems.map((one) => one.code),
 			code === null ? [] : [code],
@@ -134,7 +135,7 @@ test("a sender may change the smallkeys of its globs only, and the first problem
 	const written = (...names: string[]) =>
 		names.map((name) => ({ path: layerPath(name), kind: "written" as const }));
 	const said = (smallkeys: string[] | null, ...names: string[]) =>
-		judgeChange(() => [], written(...names), { id: "office", smallkeys }).problems.map(problemLine);
+		judgeChange(new Map(), written(...names), { id: "office", smallkeys }).problems.map(problemLine);
 	assert.equal(said(["ab*", "x?"], "abc", "x1"), []);
 	assert.equal(said(null, "other"), []);
 	const refused = "layers/ot/other.json: smallkey: sender office may change these keys only:";
@@ -147,7 +148,7 @@ test("layers/health.json has to be JSON", () => {
 	const codes = (text: string) => {
 		const bytes = new TextEncoder().encode(text);
 		const file = { path: "layers/health.json", kind: "file", bytes } as const;
-		return judgeChange(() => [], [file], "anyone").problems.map(({ code }) => code);
+		return judgeChange(new Map(), [file], "anyone").problems.map(({ code }) => code);
 	};
 	assert.equal(codes("not JSON"), ["json"]);
 	assert.equal(codes('{"sick":{}}'), []);

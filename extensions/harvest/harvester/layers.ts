@@ -1,12 +1,12 @@
 import type { Io } from "../../../api/configuration.ts";
 import { collectSource, type Source } from "../../../publish/collect.ts";
-import { type CheckedLayer, judgeChange, namesOf, problemLine } from "../../../registry/judge.ts";
+import { type CheckedLayer, judgeStored, problemLine } from "../../../registry/judge.ts";
 import { plain } from "../../../registry/untrusted-text.ts";
 
 /** Wrong files are reported and left out. */
 export async function readLayers(source: Source, io: Io): Promise<CheckedLayer[]> {
 	const files = await collectSource(source);
-	const { layers, problems } = judgeChange(namesOf(files), files, "stored");
+	const { layers, problems } = judgeStored(files);
 	for (const problem of problems) io.warn(plain(problemLine(problem)));
 	return [...layers.values()];
 }

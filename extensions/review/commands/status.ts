@@ -2,7 +2,7 @@
 import { statfs } from "node:fs/promises";
 import { collectSource, resolveCommit } from "../../../publish/collect.ts";
 import { parseHealth } from "../../../registry/health.ts";
-import { judgeChange, namesOf, problemLine } from "../../../registry/judge.ts";
+import { judgeStored, problemLine } from "../../../registry/judge.ts";
 import { counted, plain } from "../../../registry/untrusted-text.ts";
 import { createRun } from "../../../scripts/terminal/command-line.ts";
 import { isDescribed } from "../../harvest/description.ts";
@@ -17,7 +17,7 @@ async function overviewLines(repository: string): Promise<string[]> {
 		reviewLines(repository),
 		statfs(repository),
 	]);
-	const { layers, problems } = judgeChange(namesOf(files), files, "stored");
+	const { layers, problems } = judgeStored(files);
 	const sick = [...parseHealth(healthText)]
 		.sort(([, a], [, b]) => a.since.localeCompare(b.since))
 		.map(([smallkey, { state, since }]) => `${smallkey}  ${state} since ${since}`);
