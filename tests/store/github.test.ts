@@ -290,7 +290,7 @@ const survived: [name: string, method: string, path: RegExp, effect: Effect][] =
 	["a branch that a read does not show yet", "GET", /contents/, answer(404, "No commit found for the ref 1")],
 	["a lost answer to the move of the branch", "PATCH", /refs/, { kind: "lost answer" }],
 	["no answer", "POST", /\/git\/commits$/, { kind: "silence" }],
-	["a page in HTML", "GET", /contents/, { kind: "answer", status: 200, text: "<html>" }],
+	["a page in HTML", "GET", /contents/, { kind: "answer", status: 404, text: "<html>" }],
 	["403 with a short Retry-After", "POST", /trees$/, answer(403, "wait", { "Retry-After": "3" })],
 ];
 
@@ -312,7 +312,6 @@ type Endless = [method: string, path: RegExp, effect: Effect, seconds: number, c
 const endless: [name: string, ...Endless][] = [
 	["races", "PATCH", /refs/, answer(422, "Update is not a fast forward"), 2, /422 .*fast forward/],
 	["502", "GET", /commits$/, answer(502), 15, /502/],
-	["HTML", "GET", /contents/, { kind: "answer", status: 404, text: "<html>" }, 15, /without JSON/],
 	["403 with Retry-After", "PATCH", /refs/, answer(403, "", { "Retry-After": "60" }), 60, /403/],
 	["403 of a secondary limit", "POST", /trees$/, answer(403, "a secondary rate limit"), 60, /rate limit/],
 ];

@@ -1,24 +1,10 @@
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { listBranches } from "../../store/git/review-branches.ts";
-import { isReviewBranch, reviewBranch } from "../../store/naming.ts";
 import { folderSuite } from "../helpers/world.ts";
-import { metaOf } from "./contract.ts";
 import { git, openEmpty } from "./git-store.ts";
 
 const test = folderSuite("branches of reviews");
-
-test("each branch of a review is known as one, and a branch of a person is not", () => {
-	const review = { author: "ann", review: true };
-	for (const meta of [
-		metaOf("abc", review),
-		metaOf("abc", { ...review, smallkey: null }),
-		metaOf("abc", { ...review, reviewName: "spring.2026" }),
-	])
-		assert.ok(isReviewBranch(reviewBranch(meta)), reviewBranch(meta));
-	for (const branch of ["main", "register", "register/ann/spring", "x/register/a"])
-		assert.not.ok(isReviewBranch(branch), branch);
-});
 
 test("no message of a commit can name another branch", async ({ folder }) => {
 	await using _store = await openEmpty(folder);

@@ -92,7 +92,6 @@ const refused: [title: string, craft: Craft, text: string][] = [
 	["main in other case", asRef("HEAD:refs/heads/Main"), taken],
 	["a branch register", asRef("HEAD:refs/heads/register"), ofService],
 	["a new branch register/…", asRef("HEAD:refs/heads/register/two"), ofService],
-	["a branch below a review's", asRef("HEAD:refs/heads/register/waits/x"), ofService],
 	["a branch HEAD", asRef("HEAD:refs/heads/HEAD"), taken],
 	[
 		"the end of a review",
