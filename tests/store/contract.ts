@@ -68,6 +68,7 @@ interface Scene {
 	store: Store;
 	send(smallkey: string, value: unknown, meta?: Meta): ReturnType<Store["change"]>;
 	put(smallkey: string, value: unknown, meta?: Meta): Promise<Commit>;
+	read: Reader["read"];
 	stored(smallkey: string): Promise<unknown>;
 }
 
@@ -81,33 +82,34 @@ export function testStore(name: string, open: () => Promise<Fresh>): void {
 		use(close);
 		const send: Scene["send"] = (smallkey, value, meta = metaOf(smallkey)) =>
 			store.change(putting(smallkey, textOf(value)), meta);
+		const read: Reader["read"] = async (smallkey) => (await store.served()).read(smallkey);
 		return {
 			store,
 			send,
+			read,
 			put: (...words) => accepted(send(...words)),
 			async stored(smallkey) {
-				const layer = await (await store.served()).read(smallkey);
+				const layer = await read(smallkey);
 				return layer ? JSON.parse(layer.registration).value : undefined;
 			},
 		};
 	});
 
-	test("a change is read back, and a repeated state makes no commit", async ({ store, put }) => {
-		const read = async () => (await store.served()).read("23ax5t");
+	test("a change is read back, and a repeated state makes no commit", async ({ store, put, read }) => {
 		const empty = await store.served();
 		for (const key of ["23ax5t", "__proto__"])
 			assert.equal([await empty.read(key), await empty.spellings(key)], [null, []]);
 		const first = await put("23ax5t", 1);
 		assert.equal([first.changed, first.branch], [true, undefined]);
-		assert.equal(await read(), { registration: textOf(1), description: null });
+		assert.equal(await read("23ax5t"), { registration: textOf(1), description: null });
 		const second = await put("23ax5t", 2);
 		assert.is.not(second.commit, first.commit);
-		assert.equal(await read(), { registration: textOf(2), description: null });
+		assert.equal(await read("23ax5t"), { registration: textOf(2), description: null });
 		const again = await put("23ax5t", 2);
 		assert.equal([again.commit, again.changed], [second.commit, false]);
 	});
 
-	test("a key is removed, with its description in the same commit", async ({ store, put }) => {
+	test("a key is removed, with its description in the same commit", async ({ store, put, read }) => {
 		const registration = `${JSON.stringify({ name: "Réseau routier 道路 🛣 ".repeat(3_000) })}\n`;
 		const description = `{"image":"${"A".repeat(400_000)}"}\n`;
 		const edits = (...texts: (string | null)[]) => {
@@ -115,7 +117,7 @@ export function testStore(name: string, open: () => Promise<Fresh>): void {
 			return async () => paths.map((path, at) => ({ path, text: texts[at] ?? null }));
 		};
 		await accepted(store.change(edits(registration, description), metaOf("ozone")));
-		assert.equal(await (await store.served()).read("ozone"), { registration, description }, "byte for byte");
+		assert.equal(await read("ozone"), { registration, description }, "byte for byte");
 		await put("ozonly", 2);
 		assert.is((await accepted(store.change(edits(), metaOf("ozone")))).changed, true);
 		const after = await store.served();

@@ -20,15 +20,11 @@ const test = freshSuite("requests that were used", async (use) => {
 });
 
 async function isUsed(world: TestRepository, layer: string, parts: Partial<Meta>): Promise<boolean> {
-	const before = [await world.tip(), await (await world.store.served()).read("k")];
+	const before = [await world.tip(), await world.read("k")];
 	const outcome = await world.put("k", layer, { method: "PUT", time: world.now as number, ...parts });
 	if (!isRefusal(outcome)) return false;
 	assert.is(outcome.status, 401);
-	assert.equal(
-		[await world.tip(), await (await world.store.served()).read("k")],
-		before,
-		"nothing was stored",
-	);
+	assert.equal([await world.tip(), await world.read("k")], before, "nothing was stored");
 	return true;
 }
 
@@ -99,8 +95,7 @@ test("a line that a power cut has cut off spoils no other line", async ({ world 
 });
 
 test("a repeat whose first method is not known is answered like the first", async ({ world }) => {
-	const decide = async () =>
-		(await (await world.store.served()).read("k")) ? [] : [{ path: layerPath("k"), text: "1\n" }];
+	const decide = async () => ((await world.read("k")) ? [] : [{ path: layerPath("k"), text: "1\n" }]);
 	const meta = { ...metaOf("k", { time: noon }), method: "PUT" };
 	const change = () => committed(world.store.change(decide, meta));
 	const commit = await change();

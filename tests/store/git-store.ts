@@ -5,7 +5,7 @@ import type { Publish } from "../../store/git/branch.ts";
 import { runGit } from "../../store/git/commands/run.ts";
 import { type GitStore, type GitStoreOptions, openGitStore } from "../../store/git/git-store.ts";
 import { syncPath } from "../../store/git/writer.ts";
-import type { Commit, Log, Meta, Refusal } from "../../store/store.ts";
+import type { Commit, Layer, Log, Meta, Refusal } from "../../store/store.ts";
 import { wms } from "../helpers/local.ts";
 import { accepted, metaOf } from "./contract.ts";
 
@@ -77,6 +77,10 @@ export class TestRepository implements AsyncDisposable {
 
 	put(smallkey: string, layer?: string, parts?: Partial<Meta>): Promise<Commit | Refusal> {
 		return put(this.store, smallkey, layer, parts);
+	}
+
+	async read(smallkey: string): Promise<Layer | null> {
+		return (await this.store.served()).read(smallkey);
 	}
 
 	git(...args: string[]): Promise<string> {
