@@ -1,4 +1,4 @@
-import { base64url, hashes, hexOf, joined } from "../store/hashes.ts";
+import { hashes, hexOf, joined } from "../store/hashes.ts";
 import type { Sender } from "./senders.ts";
 
 const encoder = new TextEncoder();
@@ -20,6 +20,14 @@ export function sign(secret: string, signed: Signed): Promise<string> {
 
 async function signMessage(secret: string, message: Uint8Array): Promise<string> {
 	return base64url(await hashes.hmacSha256(encoder.encode(secret), message));
+}
+
+/** RFC 4648, section 5, without padding. */
+function base64url(bytes: Uint8Array): string {
+	return btoa(String.fromCharCode(...bytes))
+		.replaceAll("+", "-")
+		.replaceAll("/", "_")
+		.replaceAll("=", "");
 }
 
 /** Never throws. Takes constant time, and compares the encoded texts, since several texts decode alike. */

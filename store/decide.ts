@@ -14,7 +14,7 @@ export const usedBefore = refuse(401, "used before", problemAt("Authorization", 
 
 const mayBeUsed = refuse(401, "used before", problemAt("TimeStamp", "clock"));
 
-/** Whether a review differs from the served state in a layer. A change of no single layer always does. */
+/** Whether a review differs from the served state in a layer. */
 export async function isProposed(smallkey: string | null, review: Reader, served: Reader): Promise<boolean> {
 	if (smallkey === null) return true;
 	const [proposed, stored] = await Promise.all([review.ids(smallkey), served.ids(smallkey)]);
@@ -46,7 +46,6 @@ export function refuseTwin(smallkey: string, twin: string): Refusal {
 	return refuse(409, "other case", problemAt("smallkey", "case-twin", smallkey, twin));
 }
 
-/** Whether a decision makes a commit. */
 export function changesFiles(decision: unknown): decision is Edit[] {
 	return Array.isArray(decision) && decision.length > 0;
 }

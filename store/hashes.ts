@@ -40,14 +40,6 @@ export function hexOf(bytes: Uint8Array): string {
 	return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** RFC 4648, section 5, without padding. */
-export function base64url(bytes: Uint8Array): string {
-	return btoa(String.fromCharCode(...bytes))
-		.replaceAll("+", "-")
-		.replaceAll("/", "_")
-		.replaceAll("=", "");
-}
-
 /** A file's id in git: SHA-1 in hex of `blob <bytes>\0` and the text in UTF-8 (Pro Git, "Git Objects"). */
 export async function blobId(text: string): Promise<string> {
 	const bytes = encoder.encode(text);

@@ -142,13 +142,10 @@ async function outcomeOf(
 	if (commit !== null) return { commit, changed: true, warnings, published: warnings.length === 0 };
 	const { smallkey } = meta;
 	const served = branch.commit;
-	// The same change waits there for review.
-	if (
-		meta.review &&
-		place.base !== served &&
-		(await isProposed(smallkey, place.reader, branch.readerAt(served)))
-	)
-		return { commit: tip, changed: false, branch: place.branch };
+	if (meta.review && place.base !== served) {
+		const isWaiting = await isProposed(smallkey, place.reader, branch.readerAt(served));
+		if (isWaiting) return { commit: tip, changed: false, branch: place.branch };
+	}
 	const at = meta.review ? served : tip;
 	const last = smallkey === null ? null : look(() => findLastCommit(repository, smallkey, at));
 	return { commit: (await last?.catch(log.error)) ?? at, changed: false };

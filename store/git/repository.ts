@@ -105,11 +105,7 @@ const settings = [
 async function applySettings(repository: string, isGuarded: boolean): Promise<void> {
 	const present = (await gitText(repository, ["config", "--local", "--list", "-z"])).split("\0");
 	// Without the hook, git refuses all forced pushes and deletions; the hook refuses those of the service's branches.
-	const refuses = `${!isGuarded}`;
-	const refusals = [
-		["receive.denydeletes", refuses],
-		["receive.denynonfastforwards", refuses],
-	];
+	const refusals = ["denydeletes", "denynonfastforwards"].map((name) => [`receive.${name}`, `${!isGuarded}`]);
 	for (const [name = "", ...values] of [...settings, ...refusals]) {
 		const records = present.filter((record) => record.startsWith(`${name}\n`));
 		if (String(records) === String(values.map((value) => `${name}\n${value}`))) continue;

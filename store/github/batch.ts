@@ -144,8 +144,7 @@ async function decideEach(
 	const { github, now } = context;
 	const state = readerOf(head.files);
 	// All requests to GitHub are made at once; what they read is kept.
-	const read = async ({ smallkey }: Meta) => void (smallkey !== null && (await state.read(smallkey)));
-	await Promise.all(changes.map(({ meta }) => read(meta)));
+	await Promise.all(changes.map(({ meta }) => meta.smallkey !== null && state.read(meta.smallkey)));
 	const used = await Promise.all(changes.map(({ meta }) => wasUsed(github, head, meta, now())));
 	const requests = new Set<string | null>();
 	const decisions: Decision[] = [];
@@ -156,9 +155,11 @@ async function decideEach(
 			if (error instanceof StoreBusy || error instanceof Refused) throw error;
 			return { error };
 		});
-		if (changesFiles(decision) && (used[index] || requests.has(request))) decision = usedBefore;
-		if (changesFiles(decision)) state.overlay(decision);
-		if (changesFiles(decision) && request !== null) requests.add(request);
+		if (changesFiles(decision)) {
+			if (used[index] || requests.has(request)) decision = usedBefore;
+			else state.overlay(decision);
+			if (request !== null) requests.add(request);
+		}
 		decisions.push(decision);
 	}
 	return decisions;

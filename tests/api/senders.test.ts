@@ -1,7 +1,7 @@
 import * as assert from "uvu/assert";
 import { parseSenders } from "../../api/senders.ts";
 import { isSignedBy, messageOf, sha256Hex, sign, verify } from "../../api/signature.ts";
-import { base64url, blobId, hashes, hexOf, webHashes } from "../../store/hashes.ts";
+import { blobId, hashes, hexOf, webHashes } from "../../store/hashes.ts";
 import { manual } from "../helpers/handlers.ts";
 import { test } from "../helpers/suite.ts";
 
@@ -20,7 +20,7 @@ test("the manual's example has the manual's signature, with either engine's hash
 	const [key, bytes] = [new TextEncoder().encode(secret), messageOf(signed)];
 	const abc = new TextEncoder().encode("abc");
 	for (const engine of [hashes, webHashes]) {
-		assert.is(base64url(await engine.hmacSha256(key, bytes)), signature);
+		assert.is(Buffer.from(await engine.hmacSha256(key, bytes)).toString("base64url"), signature);
 		assert.is(hexOf(await engine.sha1(abc)), "a9993e364706816aba3e25717850c26c9cd0d89d");
 	}
 	// FIPS 180-4's example, and what `printf hello | git hash-object --stdin` prints.
