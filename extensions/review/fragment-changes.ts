@@ -49,13 +49,14 @@ export function fragmentChanges(layer: ChangedLayer, settings: FragmentSettings)
 	});
 }
 
-/** The sign, the name of a member, its value. */
-const changedLine = /^([+-])\s*(?:"((?:[^"\\]|\\.)*)": )?(.*?),?$/;
+/** The name of a member, its value. */
+const memberLine = /^(?:"((?:[^"\\]|\\.)*)": )?(.*?),?$/;
 
 /** With its sign; none for brackets, and for the type of a layer, for which each target has its own word. */
 function changedValue(line: string): string[] {
-	const [, sign, name = "", value = ""] = changedLine.exec(line) ?? [];
-	return !sign || /^[[\]{}]*$/.test(value) || /^(?:layerType|type)$/.test(name) ? [] : [sign + value];
+	if (!/^[+-]/.test(line)) return [];
+	const [, name = "", value = ""] = memberLine.exec(line.slice(1).trim()) ?? [];
+	return /^[[\]{}]*$/.test(value) || /^(?:layerType|type)$/.test(name) ? [] : [line.charAt(0) + value];
 }
 
 function cut(line: string): string {

@@ -78,7 +78,7 @@ async function checkVersion(): Promise<void> {
 	const text = await gitText(".", ["--version"]).catch((error: Error) => {
 		throw new Error(`git: must be 2.36 or newer, and in PATH: ${error.message}`);
 	});
-	const [major = 0, minor = 0] = (/\d+\.\d+/.exec(text)?.[0] ?? "").split(".").map(Number);
+	const [major = 0, minor = 0] = (/(?<!\d)\d+\.\d+/.exec(text)?.[0] ?? "").split(".").map(Number);
 	if (major < 2 || (major === 2 && minor < 36)) throw new Error(`git: must be 2.36 or newer, not ${text}`);
 }
 
