@@ -1,4 +1,4 @@
-import type { FeatureDescription, LangDescription, NamedDescription } from "../../registry/description.ts";
+import type { LangDescription } from "../../registry/description.ts";
 import { isVersion2, type Registration } from "../../registry/registration.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { hasItsName } from "../harvest/agreement.ts";
@@ -31,8 +31,8 @@ export interface SearchClients extends Clients {
 const maxAddresses = 5;
 
 /**
- * Requests no other host, unless a permanent redirect leads there. Searches share answers and never reject. They return
- * null if no place agrees, or several agree equally.
+ * Requests no other host, unless a permanent redirect leads there. Never rejects. Null if no place agrees, or several agree
+ * equally.
  */
 export class CandidateSearch {
 	readonly #targets = new Map<string, ReturnType<typeof permanentTarget>>();
@@ -113,10 +113,9 @@ async function findCandidatesAt(subject: Subject, address: string, source: Sourc
 	const { registration, lang, before } = subject;
 	// A service of both languages must be right for both.
 	const shared = langs.filter((other) => placeOf(registration, other) === placeOf(registration, lang));
-	const alike = (await findAt(subject, address, clients)).filter(
-		({ description }) =>
-			!shared.some((sharedLang) => isOfOtherLanguage(sharedLang, namesOf(before), namesOf(description))),
-	);
+	const isRight = ({ description }: Alike) =>
+		!shared.some((sharedLang) => isOfOtherLanguage(sharedLang, namesOf(before), namesOf(description)));
+	const alike = (await findAt(subject, address, clients)).filter(isRight);
 	const isUnsure = source === "similar" || (source === "folder" && isInKnownFolder(before, address));
 	const isTarget = source === "redirect";
 	return alike.map((match): Candidate => ({ ...(isUnsure ? asUnsure(match) : match), isTarget }));
@@ -140,12 +139,9 @@ async function sameAt({ registration, lang, before }: Subject, address: string, 
 }
 
 function namesOf(description: LangDescription): string {
-	const {
-		service_url,
-		name = "",
-		layers = [],
-	} = description as Partial<FeatureDescription> & NamedDescription;
-	return [new URL(service_url).pathname, name, ...layers].join(" ");
+	const names =
+		"renderer" in description ? [description.name] : "layers" in description ? description.layers : [];
+	return [new URL(description.service_url).pathname, ...names].join(" ");
 }
 
 /** A service in a folder that was there before may be another one of the same name. */

@@ -65,9 +65,8 @@ async function presenceOfService(address: string, trouble: Trouble, ask: Ask): P
 	if (!place) return saysGone(trouble) ? "gone" : "unknown";
 	const list = await orTrouble(askList(place.catalogue, place.folder, ask));
 	if (list instanceof Trouble) return saysGone(list) && saysGone(trouble) ? "gone" : "unknown";
-	// ArcGIS ignores the case of names.
-	const path = [place.folder, place.name, place.type].filter(Boolean).join("/").toLowerCase();
-	if (list.paths.some((listedPath) => listedPath.toLowerCase() === path)) return "here";
+	const path = [place.folder, place.name, place.type].filter(Boolean).join("/");
+	if (list.paths.some((listedPath) => isSameText(listedPath, path))) return "here";
 	return saysGone(trouble) ? "gone" : "unknown";
 }
 
@@ -117,25 +116,23 @@ const maxFolders = 60;
  * that were not there before, or of the same name and another type.
  */
 export async function otherServices(before: LangDescription, address: string, ask: Ask) {
-	const none = { same: [] as string[], similar: [] as string[] };
 	const place = arcgisPlaceOf(address);
-	if (!place) return none;
+	if (!place) return { same: [], similar: [] };
 	const { folder, name, type } = place;
 	// ArcGIS servers before version 11, and since.
 	const [older, newer] = ["/arcgis/rest/", "/server/rest/"] as const;
 	const others = [place.catalogue.replace(older, newer), place.catalogue.replace(newer, older)];
 	for (const catalogue of new Set([place.catalogue, ...others])) {
-		const services = await listServices(catalogue, folder, ask);
-		if (!services) continue;
-		const all = services.map((path) => ({ path, parts: path.split("/") }));
-		const addressOf = ({ path }: { path: string }) => place.addressOf(path, catalogue);
-		const isSame = (parts: string[]) => isSameText(parts.at(-2), name) && isSameText(parts.at(-1), type);
-		const same = all.filter(({ parts }) => isSame(parts)).map(addressOf);
-		const beside = all.filter(({ parts }) => parts.slice(0, -2).join("/") === folder);
-		const similar = beside.filter(({ parts }) => isSimilar(parts.slice(-2).join("/"), name, type, before));
+		const paths = await listServices(catalogue, folder, ask);
+		if (!paths) continue;
+		const addressOf = (path: string) => place.addressOf(path, catalogue);
+		const serviceOf = (path: string) => path.split("/").slice(-2).join("/");
+		const same = paths.filter((path) => isSameText(serviceOf(path), `${name}/${type}`)).map(addressOf);
+		const beside = paths.filter((path) => path.split("/").slice(0, -2).join("/") === folder);
+		const similar = beside.filter((path) => isSimilar(serviceOf(path), name, type, before));
 		return { same, similar: same.length > 0 ? [] : similar.map(addressOf) };
 	}
-	return none;
+	return { same: [], similar: [] };
 }
 
 /** Without copies of a folder; null if the server does not answer. */
@@ -148,7 +145,8 @@ async function listServices(catalogue: string, folder: string, ask: Ask): Promis
 	return services;
 }
 
-function isSameText(a = "", b = ""): boolean {
+/** ArcGIS ignores the case of names. */
+function isSameText(a: string, b: string): boolean {
 	return a.toLowerCase() === b.toLowerCase();
 }
 

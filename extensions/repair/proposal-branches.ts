@@ -36,30 +36,25 @@ export type OpenRepair = Awaited<ReturnType<typeof readOpen>>[number];
 /** Reads the proposals that wait. @param base the branch or commit into which they would be merged */
 export async function readOpen(repository: string, base: string) {
 	const branches = await listBranches(repository, [`--no-merged=${base}`], [repairBranch("")]);
-	return branches.map(({ name: branch, commit, timeMs, message }) => {
-		const valuesOf = (name: string) => trailersOf(message, name);
-		const [smallkeys, evidence] = [valuesOf(repairedTrailer), valuesOf(evidenceTrailer)];
-		const [subject = ""] = message.split("\n");
-		const sure: Proposal["sure"] = valuesOf(sureTrailer).includes("same") ? "same" : "perhaps";
-		return { branch, commit, timeMs, smallkeys, subject, sure, evidence };
+	return branches.map(({ name: branch, commit, message }) => {
+		const isSure = trailersOf(message, sureTrailer).includes("same");
+		const sure: Proposal["sure"] = isSure ? "same" : "perhaps";
+		const [smallkeys, evidence] = [
+			trailersOf(message, repairedTrailer),
+			trailersOf(message, evidenceTrailer),
+		];
+		return { branch, commit, smallkeys, sure, evidence };
 	});
 }
 
-export async function isStale(
-	repository: string,
-	commit: string,
-	smallkeys: readonly string[],
-	main: string,
-) {
+/** Whether a layer of a proposal has changed since. */
+export async function isStale(repository: string, commit: string, smallkeys: string[], main: string) {
 	const paths = smallkeys.flatMap((smallkey) => [layerPath(smallkey), descriptionPath(smallkey)]);
 	const output = await runGit(repository, ["diff", "--name-only", `${commit}^`, main, "--", ...paths]);
 	return output.length > 0;
 }
 
-/**
- * The evidence of declined proposals. One whose layer had changed before could not be accepted, so that its decline says
- * nothing about the evidence.
- */
+/** That of declined proposals, but for those that could not be accepted, since their layer had changed before. */
 export async function declinedEvidence(repository: string): Promise<Set<string>> {
 	const evidence: string[] = [];
 	const folder = `${declinedFolder}/${repairBranch("")}`;
@@ -91,11 +86,7 @@ export async function writeProposal(
 	await runGit(repository, ["update-ref", `refs/heads/${branch}`, commit, before?.commit ?? ""]);
 }
 
-export function messageOf(
-	proposal: Pick<Proposal, "subject" | "smallkeys" | "evidence" | "sure">,
-	text = "",
-): string {
-	const { subject, smallkeys, evidence, sure } = proposal;
+export function messageOf({ subject, smallkeys, evidence, sure }: Proposal, text = ""): string {
 	const lines = [
 		...smallkeys.map((smallkey) => `${repairedTrailer}: ${smallkey}`),
 		...evidence.map((hash) => `${evidenceTrailer}: ${hash}`),

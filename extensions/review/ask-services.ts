@@ -9,7 +9,6 @@ import { checkLayer } from "../harvest/check-layer.ts";
 import { createClients } from "../harvest/clients.ts";
 import type { Finding } from "../harvest/finding.ts";
 import type { ChangedLayer } from "./layer-changes.ts";
-import { linesOf } from "./pointer-lines.ts";
 
 /** Never rejects. */
 export type CheckServices = (layer: CheckedLayer) => Promise<Finding[]>;
@@ -54,8 +53,7 @@ export async function askServices(layers: readonly ChangedLayer[], check: CheckS
 type TouchedService = ReturnType<typeof touchedServices>[number];
 
 /** With the languages in which it was not registered before. */
-function touchedServices({ file, text, before, after }: ChangedLayer) {
-	const lineAt = linesOf(text);
+function touchedServices({ file, lineAt, before, after }: ChangedLayer) {
 	const known = new Set<string>();
 	for (const { layer } of servicesOf(before)) for (const lang of langs) known.add(requestOf(layer, lang));
 	return servicesOf(after).flatMap(({ layer, place }) => {

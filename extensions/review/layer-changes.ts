@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
+import { type Node, type ParseError, parseTree } from "jsonc-parser";
 import { resolveCommit } from "../../publish/collect.ts";
-import { groupBy } from "../../registry/json.ts";
+import { groupBy, isNestedBeyond, maxDepth, strictly } from "../../registry/json.ts";
 import {
 	type CheckedLayer,
 	type EditedFile,
@@ -22,7 +23,6 @@ import {
 	type PathChange,
 	readLimited,
 } from "../../store/git/commands/tree.ts";
-import { linesOf } from "./pointer-lines.ts";
 
 interface Merge {
 	/** In git's order. If it cannot be merged: what the head changes since its merge base. */
@@ -145,6 +145,7 @@ export interface ChangedLayer {
 	after: CheckedLayer | null;
 	/** Of its registration after the merge; empty without one. */
 	text: string;
+	lineAt: ReturnType<typeof linesOf>;
 }
 
 /** A file that the head does not change is its layer's, too. */
@@ -158,7 +159,8 @@ function layersOf(smallkeys: readonly string[], before: Files, after: Files, wro
 		const layer = wrong.has(smallkey) ? null : (merged.get(smallkey) ?? null);
 		const isRemoved = before.has(file) && !after.has(file);
 		const verb = isRemoved ? "removed" : !layer ? "wrong" : old ? "changed" : "added";
-		return { smallkey, file, verb, before: old, after: layer, text: textOf(after, file) };
+		const text = textOf(after, file);
+		return { smallkey, file, verb, before: old, after: layer, text, lineAt: linesOf(text) };
 	});
 }
 
@@ -181,4 +183,34 @@ function located(problems: readonly FileProblem[], after: Files): Located[] {
 		});
 		return places.sort((a, b) => a.line - b.line);
 	});
+}
+
+/**
+ * JSON pointer → line (from 1) of the member or element, or of its nearest ancestor; 1 if the text is not
+ * JSON or is nested too deeply. The text is read for the first pointer.
+ */
+export function linesOf(text: string): (pointer: string) => number {
+	let root: Node | null | undefined;
+	return (pointer) => {
+		root ??= readTree(text);
+		let node = root;
+		let start = root?.offset;
+		for (const segment of pointer.split("/").slice(1)) {
+			const name = segment.replaceAll("~1", "/").replaceAll("~0", "~");
+			// `pointerOf` cuts long names.
+			const isName = ({ children: [key] = [] }: Node) =>
+				key?.value === name || (name.endsWith("…") && key?.value.startsWith(name.slice(0, -1)));
+			const child = node?.type === "array" ? node.children?.[Number(name)] : node?.children?.find(isName);
+			if (!child) break;
+			start = child.offset;
+			node = child.type === "property" ? (child.children?.[1] ?? null) : child;
+		}
+		return text.slice(0, start ?? 0).split("\n").length;
+	};
+}
+
+function readTree(text: string): Node | null {
+	const errors: ParseError[] = [];
+	const root = isNestedBeyond(text, maxDepth) ? null : parseTree(text, errors, strictly);
+	return errors.length === 0 ? (root ?? null) : null;
 }

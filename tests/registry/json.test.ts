@@ -1,5 +1,5 @@
 import * as assert from "uvu/assert";
-import { linesOf } from "../../extensions/review/pointer-lines.ts";
+import { linesOf } from "../../extensions/review/layer-changes.ts";
 import { parseJson } from "../../registry/json.ts";
 import { textsOf } from "../../registry/texts.ts";
 import { test } from "../helpers/suite.ts";

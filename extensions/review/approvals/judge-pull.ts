@@ -49,8 +49,8 @@ export async function judgePull(run: ApprovalRun, pull: OpenPull): Promise<strin
 	if (!state) return "has changed meanwhile";
 	const judgement = judgeApprovals(state, owners, teams);
 	const { conclusion, title } = judgement;
-	const output = { title, summary: renderApprovals(judgement) };
-	const checks = await setCheckRun(github, author, sha, { name: checkName, conclusion, output });
+	const summary = renderApprovals(judgement);
+	const checks = await setCheckRun(github, author, sha, { name: checkName, conclusion, title, summary });
 	if (run.isMentioning) await askOwners(run, number, judgement);
 	const done = `${conclusion}: ${title}`;
 	if (!(await isReady(run, sha, judgement, checks, state))) return done;
@@ -131,6 +131,6 @@ export async function checkBranch({ github, base, owners, teams, author }: Appro
 	const problem = owners ? describeUnknown(allOwners(owners), teams) : "cannot be read";
 	const title = `${ownersPath}: ${problem ?? "each owner can approve"}`;
 	const conclusion = problem === null ? "success" : "failure";
-	const output = { title, summary: code(title) };
-	await setCheckRun(github, author, data.object.sha, { name: checkName, conclusion, output });
+	const check = { name: checkName, conclusion, title, summary: code(title) } as const;
+	await setCheckRun(github, author, data.object.sha, check);
 }

@@ -165,7 +165,8 @@ export function findCheckRun(runs: CheckRuns, name: string, author: string): Che
 interface CheckRun {
 	name: string;
 	conclusion: "success" | "failure" | "cancelled";
-	output: { title: string; summary: string };
+	title: string;
+	summary: string;
 }
 
 /** Unless that of `author` has the same content. @returns the commit's check runs before */
@@ -173,15 +174,16 @@ export async function setCheckRun(
 	{ rest, repo, paginate }: Github,
 	author: string,
 	head_sha: string,
-	run: CheckRun,
+	{ name, conclusion, ...output }: CheckRun,
 ): Promise<CheckRuns> {
 	// The newest check run of each name and App ("List check runs for a Git reference").
 	const about = { ...repo, ref: head_sha, filter: "latest" as const, per_page: 100 };
 	const runs = await paginate(rest.checks.listForRef, about);
-	const before = findCheckRun(runs, run.name, author);
-	const textOf = ({ conclusion, output: { title, summary } }: CheckRun | CheckRuns[number]) =>
-		JSON.stringify([conclusion, title, summary]);
-	if (!before || textOf(before) !== textOf(run))
-		await rest.checks.create({ ...repo, ...run, head_sha, status: "completed" });
+	const before = findCheckRun(runs, name, author);
+	const isSame =
+		before?.conclusion === conclusion &&
+		before.output.title === output.title &&
+		before.output.summary === output.summary;
+	if (!isSame) await rest.checks.create({ ...repo, name, conclusion, output, head_sha, status: "completed" });
 	return runs;
 }

@@ -87,9 +87,9 @@ async function postReport(
 	const { rest, repo } = github;
 	const shown = (await rest.pulls.get({ ...repo, pull_number: number })).data;
 	if (shown.head.sha !== head || shown.state !== "open") return "nothing posted: it has changed meanwhile";
-	const output = { title: titles[conclusion], summary: body };
-	await setCheckRun(github, author, head, { name: "layers", conclusion, output });
-	if (conclusion === "cancelled") return output.title;
+	const title = titles[conclusion];
+	await setCheckRun(github, author, head, { name: "layers", conclusion, title, summary: body });
+	if (conclusion === "cancelled") return title;
 	const comments = await readComments(github, number, author);
 	const before = comments.find((comment) => comment.body?.startsWith(marker));
 	if (before?.body === body) return "unchanged";
