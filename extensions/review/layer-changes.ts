@@ -24,9 +24,10 @@ import {
 	readLimited,
 } from "../../store/git/commands/tree.ts";
 
-interface Merge {
+export interface Merge {
 	/** In git's order. If it cannot be merged: what the head changes since its merge base. */
 	changed: PathChange[];
+	paths: string[];
 	/** Why it cannot be merged, in one line; null if it can. */
 	obstacle: string | null;
 }
@@ -50,8 +51,10 @@ export async function withMerge<Result>(
 	const tooMany = await findTooMany(repository, head);
 	if (tooMany !== null) throw new Error(tooMany);
 	const [fork = "", ...others] = bases.split("\n");
-	const run = async (obstacle: string | null, from = fork, to = head) =>
-		task({ changed: await diffTree(repository, from, to, ":/"), obstacle });
+	const run = async (obstacle: string | null, from = fork, to = head) => {
+		const changed = await diffTree(repository, from, to, ":/");
+		return task({ changed, paths: changed.map(({ path }) => path), obstacle });
+	};
 	const advice = "so its merge may write what GitHub does not list: put its changes on a new branch";
 	if (others.length > 0) return run(`${others.length + 1} merge bases, ${advice}`);
 	if (fork === base) return run(null);
@@ -88,19 +91,19 @@ export async function readChanges(repository: string, base: string, head: string
 	return withMerge(repository, baseId, headId, (merge) => changesOf(repository, merge, baseId));
 }
 
-async function changesOf(repository: string, { changed, obstacle }: Merge, base: string) {
+async function changesOf(repository: string, { changed, paths, obstacle }: Merge, base: string) {
 	const inLayers = changed.filter(({ path }) => `${path}/`.startsWith("layers/"));
-	const paths = inLayers.map(({ path }) => path);
-	const smallkeys = [...new Set(paths.flatMap((path) => parseLayerPath(path)?.smallkey ?? []))].sort();
+	const edited = inLayers.map(({ path }) => path);
+	const smallkeys = [...new Set(edited.flatMap((path) => parseLayerPath(path)?.smallkey ?? []))].sort();
 	const ofLayers = smallkeys.flatMap((smallkey) => [layerPath(smallkey), descriptionPath(smallkey)]);
-	const needed = new Set([ownersPath, ...paths, ...ofLayers]);
+	const needed = new Set([ownersPath, ...edited, ...ofLayers]);
 	const listed = await listTree(repository, base, "layers/");
 	const stored = listed.filter(({ path }) => needed.has(path));
 	const before = await readFiles(repository, stored);
 	const after = new Map(before);
-	for (const path of paths) after.delete(path);
+	for (const path of edited) after.delete(path);
 	for (const [path, file] of await readFiles(repository, inLayers)) after.set(path, file);
-	const edits = paths.map((path): EditedFile => after.get(path) ?? { path, kind: "removed" });
+	const edits = edited.map((path): EditedFile => after.get(path) ?? { path, kind: "removed" });
 	const { problems } = judgeChange(pathsByKey(listed), edits, "anyone");
 	const wrongFiles = new Set(problems.map(({ file }) => file));
 	const layers = layersOf(smallkeys, before, after, wrongFiles);
@@ -108,13 +111,11 @@ async function changesOf(repository: string, { changed, obstacle }: Merge, base:
 		if (!layer || after.get(file) === before.get(file)) return [];
 		return warningsOf(layer.registration).map((warning) => ({ ...warning, file }));
 	});
-	const allPaths = changed.map(({ path }) => path);
 	return {
 		obstacle,
-		/** In git's order. */
-		paths: allPaths,
+		paths,
 		/** Files of no layer, but for those with a problem. */
-		outside: allPaths.filter((path) => !parseLayerPath(path) && !wrongFiles.has(path)),
+		outside: paths.filter((path) => !parseLayerPath(path) && !wrongFiles.has(path)),
 		/** The owners file on the base. */
 		owners: before.get(ownersPath)?.bytes,
 		layers,

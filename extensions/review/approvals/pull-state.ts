@@ -1,6 +1,7 @@
 import { healthPath, parseLayerPath } from "../../../registry/smallkey.ts";
 import { type Github, Refused } from "../../../store/github/client.ts";
 import { authorOf, isReviewBranch } from "../../../store/naming.ts";
+import type { Merge } from "../layer-changes.ts";
 
 /** GitHub lists no more of a pull request ("List pull requests files", "List commits on a pull request"). */
 const maxListedFiles = 3_000;
@@ -20,8 +21,8 @@ export interface StateSource {
 	base: string;
 	/** Login of the workflows' App, which sets checks and writes comments. */
 	author: string;
-	/** What merging a commit into `base` changes; `obstacle` is null if it can be merged. */
-	readMerge: (head: string) => Promise<{ paths: string[]; obstacle: string | null }>;
+	/** What merging a commit into `base` changes. */
+	readMerge: (head: string) => Promise<Pick<Merge, "paths" | "obstacle">>;
 }
 
 export type PullState = NonNullable<Awaited<ReturnType<typeof readState>>>;

@@ -105,10 +105,7 @@ async function readBase(base: string) {
 	await runGit(".", ["fetch", "--quiet", "--no-tags", "origin", `+refs/heads/${base}:${ref}`]);
 	const tip = await gitText(".", ["rev-parse", "--verify", ref]);
 	const { owners } = parseOwners(await readAt(".", tip, ownersPath));
-	const readMerge = (head: string) =>
-		withMerge(".", tip, head, async ({ changed, obstacle }) => {
-			return { paths: changed.map(({ path }) => path), obstacle };
-		});
+	const readMerge = (head: string) => withMerge(".", tip, head, async (merge) => merge);
 	return { base, owners, readMerge };
 }
 

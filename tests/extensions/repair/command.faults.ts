@@ -26,28 +26,23 @@ const test = freshSuite("npx fragment-publisher repair", async (use) => {
 	return { local, peer, env };
 });
 
-async function accept(local: Local, env: Record<string, string>) {
-	const commit = await local.git("rev-parse", "refs/heads/repair/moved");
-	return runScript("review", ["accept", "repair/moved", "--by", "Ann", "--commit", commit], env);
-}
-
 const browserTest = browserPath ? test : test.skip;
-
-/** A time on a later day than the layers' first commit, which names the sick one. */
-const later = (days = 1) => ({ now: () => new Date(noon + days * 86_400_000) });
 
 browserTest("a layer that moved is proposed, and what is merged draws", async ({ local, peer, env }) => {
 	serveOdd(peer, 5);
 	await prints(runScript("repair", [], { ...env, REPAIR: "off" }), 0, "REPAIR=off: no service is looked for");
 	assert.is(await local.git("for-each-ref", "refs/heads/repair"), "", "and nothing was proposed");
-	await prints(runScript("repair", [], env, later()), 0, [
+	// On a later day than the first commit of the layers, which names the sick one.
+	const later = { now: () => new Date(noon + 86_400_000) };
+	await prints(runScript("repair", [], env, later), 0, [
 		"repair/moved: repair moved: the same layer at another place\n",
 		"1 sick layer checked, 1 repair proposed\n",
 	]);
 	const own = "by the service itself: repair moved: the same layer at another place\n";
-	const show = () => runScript("review", ["show", "moved"], env);
-	await prints(show(), 0, own, "| fields | 5 | 5 | yes |");
-	await exits(accept(local, env), 0);
+	await prints(runScript("review", ["show", "moved"], env), 0, [own, "| fields | 5 | 5 | yes |"]);
+	const commit = await local.git("rev-parse", "refs/heads/repair/moved");
+	const words = ["accept", "repair/moved", "--by", "Ann", "--commit", commit];
+	await exits(runScript("review", words, env), 0);
 	await prints(runScript("audit", ["moved"], env), 0, own);
 	const folder = join(local.folder, "checkout/layers");
 	await gitIn(folder)("pull", "-q", "origin", "main");

@@ -96,11 +96,10 @@ const wmsKinds: Record<string, WmsLayer> = {
 	fires: { name: "fires", title: "", abstract: "Where a fire burnt more than ten hectares of forest." },
 };
 
-const lists = new Set(["extent", "box"]);
 const numbers = new Set(["colour", "features", "scale"]);
 
 function memberValue(name: string, text: string): unknown {
-	if (lists.has(name)) return text.split(" ").map(Number);
+	if (name === "extent") return text.split(" ").map(Number);
 	if (name === "fields") return text.replace("ALL", stationFields.join(" ")).split(" ");
 	return numbers.has(name) ? Number(text) : text;
 }

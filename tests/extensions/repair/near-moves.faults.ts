@@ -152,9 +152,6 @@ const ways = movesOf(air, {
 	"a permanent redirect of everything leads to a front page": [
 		toOther(`${other}/`, host(at(/^.$/, page), air.before)),
 	],
-	"a permanent redirect leads to a namesake far away": [
-		toOther(`${other}{path}`, A("Air: lakes, stations(extent=10 45 20 50)")),
-	],
 	"a permanent redirect adds a token": [toOther(`${other}{path}?token=secret`, air.before), same(on(other))],
 	"a permanent redirect leads to an address with a password": [
 		toOther("https://user:secret@geo.example.org{path}", air.before),

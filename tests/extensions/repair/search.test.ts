@@ -15,7 +15,6 @@ const hour = 3_600_000;
 let local: Local;
 let end: () => Promise<void>;
 let searches: number;
-let stored: () => Promise<string | null>;
 let noticed: Notice[];
 let timers: HeldTimers;
 
@@ -28,11 +27,11 @@ test.before.each(async () => {
 			[healthPath]: JSON.stringify({ sick }),
 		},
 	});
-	[searches, timers, stored, noticed] = [0, new HeldTimers(), health, []];
+	[searches, timers, noticed] = [0, new HeldTimers(), []];
 	end = startDailySearch({
 		repository: local.repository,
 		store: local.store,
-		readHealth: () => stored(),
+		readHealth: health,
 		notify: (notice) => noticed.push(notice),
 		search: async () => {
 			searches += 1;

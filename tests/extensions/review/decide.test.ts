@@ -12,10 +12,9 @@ import { sharedSuite } from "../../helpers/world.ts";
 let local: Local;
 const test = sharedSuite("reviews of a service on this machine", async (use) => {
 	const health = '{"sick":{"described":{"state":"down","since":"2026-W05"}}}';
-	const layers = Object.fromEntries(["first", "second"].map((key) => [layerPath(key), wms(key)]));
-	local = use(
-		await Local.open({ files: { ...layers, [layerPath("described")]: feature, [healthPath]: health } }),
-	);
+	const layers = { [layerPath("first")]: wms("first"), [layerPath("second")]: wms("second") };
+	const files = { ...layers, [layerPath("described")]: feature, [healthPath]: health };
+	local = use(await Local.open({ files }));
 });
 
 const run = (name: string, ...words: string[]) => runScript(name, words, { DATA_DIR: local.folder });

@@ -2,14 +2,12 @@ import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import type { PlannedRequest } from "../../../extensions/review/commands/approvals.ts";
-import type { Report } from "../../../extensions/review/comment.ts";
-import { marker } from "../../../extensions/review/comment.ts";
+import { marker, type Report } from "../../../extensions/review/comment.ts";
 import { exits, root, runScript, warns } from "../../helpers/process.ts";
 import { freshSuite, Repository, temporaryFolder } from "../../helpers/world.ts";
 import { bot, type PeerCheck, type ReviewPeer, startReviewPeer } from "./approvals/review-peer.ts";
 
 const layer = "layers/ab/abc.json";
-const listed = (...names: string[]) => names.map((filename) => ({ filename, status: "modified" }));
 let peer: ReviewPeer;
 let folder: string;
 let repository: Repository;
@@ -23,7 +21,7 @@ const test = freshSuite("what is said at a pull request", async (use) => {
 	repository.propose({ [layer]: "{}" });
 	head = repository.git("rev-parse", "head").trim();
 	peer = use(await startReviewPeer());
-	const files = listed(layer);
+	const files = [{ filename: layer }];
 	const pull = { author: "carl", from: "carl:change", base: "main", sha: head, files, reviews: [] };
 	peer.pulls.push({ number: 1, ...pull });
 });

@@ -147,14 +147,14 @@ const refused: [branch: string, change: Files, error: string][] = [
 	["descriptions", { [description]: { link: "/proc/self/environ" } }, `${description}: A 120000 is no`],
 	["descriptions", { "layers/no/none.service.json": "{}\n" }, "none.service.json: A 100644 is no"],
 	["descriptions", { "layers/owners.json": "{}\n" }, "descriptions: changes no layer"],
-	["descriptions", { "layers/health.json": "{}\n" }, "descriptions: changes no layer"],
 	["refresh", { "layers/health.json": { link: "/etc/passwd" } }, "layers/health.json: A 120000 is no"],
 	["refresh", renamed(wells, description), `${wells}: D 000000 is no`],
-	...["SECURITY.md", "layers/owners.json", wells].map((path): (typeof refused)[number] => [
+	["repair/wells", renamed("layers/owners.json", "layers/we/wells-2.json"), "owners.json: D 000000 is no"],
+	[
 		"repair/wells",
-		renamed(path, "layers/we/wells-2.json"),
-		`${path}: D 000000 is no change of repair/wells`,
-	]),
+		renamed(wells, "layers/we/wells-2.json"),
+		`${wells}: D 000000 is no change of repair/wells`,
+	],
 	["main", { [wells]: featureFile("https://other.example/MapServer/1") }, ""],
 ];
 
