@@ -9,18 +9,20 @@ export class Trouble extends Error {
 	readonly ok = false;
 	override readonly name = "Trouble";
 	readonly status: number | null;
-	readonly tooLarge: boolean;
 	readonly isTemporary: boolean;
 
 	constructor(
 		readonly state: SickState,
 		readonly what: Cause,
-		facts: { status?: number | null; tooLarge?: boolean; isTemporary?: boolean } = {},
+		{ status, isTemporary }: { status?: number | null; isTemporary?: boolean } = {},
 	) {
 		super(causeText("en", what));
-		this.status = facts.status ?? null;
-		this.tooLarge = facts.tooLarge ?? false;
-		this.isTemporary = facts.isTemporary ?? (state === "down" && !this.tooLarge && !isRefusal(this.status));
+		this.status = status ?? null;
+		this.isTemporary = isTemporary ?? (state === "down" && !this.tooLarge && !isRefusal(this.status));
+	}
+
+	get tooLarge(): boolean {
+		return this.what.code === "large";
 	}
 }
 
@@ -133,7 +135,7 @@ async function askOnce(fetch: GuardedFetch, address: string, { signal, take }: A
 		if (!(error instanceof FetchFailure)) throw error;
 		const { reason, what } = error;
 		const state = reason === "address" ? "wrong" : "down";
-		const answer = new Trouble(state, what, { tooLarge: reason === "size" });
+		const answer = new Trouble(state, what);
 		const isBroken = reason === "network" || reason === "time";
 		return { answer, attempts: isBroken ? maxBrokenAttempts : 1, isLost: isBroken || reason === "connect" };
 	}

@@ -8,16 +8,16 @@ import {
 	type CapabilitiesLayer,
 	findLayer,
 	isUnreadable,
+	withParents,
 } from "../../site/service/capabilities.ts";
 import { quote } from "../../site/service/decode.ts";
-import { askLayer, askService, objectsIn } from "./arcgis/answers.ts";
+import { askLayer, askService } from "./arcgis/answers.ts";
 import { fieldsOf } from "./arcgis/feature-layer.ts";
-import { leavesOf } from "./arcgis/service.ts";
+import { leavesOf, objectsIn } from "./arcgis/service.ts";
 import { orTrouble, Trouble } from "./ask.ts";
 import type { Clients } from "./clients.ts";
 import { type Finding, findingOf } from "./finding.ts";
 import { checkEntries, type Service, serviceOf } from "./service.ts";
-import { legendFormatsOf } from "./wms/describe-layers.ts";
 
 type Fault = Parameters<typeof findingOf>[1];
 
@@ -97,7 +97,9 @@ function checkTypes(
 	layer: CapabilitiesLayer,
 	{ featureInfoFormats, legendFormats }: Capabilities,
 ): Fault[] {
-	const allLegends = [...new Set([...legendFormatsOf(layer), ...legendFormats])];
+	// Styles are inherited (06-042, table 6).
+	const ofStyles = [...withParents(layer)].flatMap(({ ownLegendFormats }) => ownLegendFormats);
+	const allLegends = [...new Set([...ofStyles, ...legendFormats])];
 	const faults: Fault[] = [];
 	if (infoType && !layer.queryable) faults.push(wrong("feature_info_type", causeOf("no-query", quote(name))));
 	else faults.push(...checkOffered("feature_info_type", infoType, featureInfoFormats));

@@ -1,7 +1,6 @@
 import { currentDescription, type Description, type LangDescription } from "../../registry/description.ts";
 import { harvestedLangs, type Registration } from "../../registry/registration.ts";
 import { formats } from "../../registry/schemas/definitions.ts";
-import type { Lang } from "../../registry/smallkey.ts";
 import type { Trouble } from "./ask.ts";
 import type { Finding } from "./finding.ts";
 
@@ -29,8 +28,7 @@ export function isDescribed(registration: Registration, description: Description
 
 export interface Harvest {
 	description: Description;
-	/** The languages whose earlier description is better. */
-	partial: Set<Lang>;
+	/** A language with a finding has an incomplete description, or none. */
 	findings: Finding[];
 }
 
@@ -47,7 +45,8 @@ export function mergeDescription(
 	for (const lang of harvestedLangs(registration)) {
 		const before = currentDescription(registration, previous, lang);
 		const current = currentDescription(registration, harvested.description, lang);
-		const best = harvested.partial.has(lang) ? (before ?? current) : (current ?? before);
+		const isPartial = harvested.findings.some((finding) => finding.lang === lang);
+		const best = isPartial ? (before ?? current) : (current ?? before);
 		if (best) merged[lang] = keepNeighbours(before, keepOrder(before, best));
 	}
 	return Object.keys(merged).length > 0 ? merged : null;

@@ -38,7 +38,9 @@ export function findingLines(registration: Registration, findings: readonly Find
 
 /** The worst finding; null if nothing is wrong. */
 export function resultOf(findings: readonly Finding[]): CheckResult | null {
-	const rankOf = ({ state }: { state: SickState }) => sickStates.indexOf(state);
-	const [worst] = findings.filter(isSick).sort((a, b) => rankOf(a) - rankOf(b));
-	return worst ? checkResult(worst.state, worst.what) : null;
+	for (const state of sickStates) {
+		const finding = findings.find((other) => other.state === state);
+		if (finding) return checkResult(state, finding.what);
+	}
+	return null;
 }

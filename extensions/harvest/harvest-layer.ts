@@ -25,7 +25,7 @@ export async function harvestLayer(
 	before: Description | null,
 	clients: Clients,
 ): Promise<Harvest> {
-	const harvested: Harvest = { description: {}, partial: new Set(), findings: [] };
+	const harvested: Harvest = { description: {}, findings: [] };
 	const harvestService = async (service: Service): Promise<DescriptionResult> => {
 		const described = await describe(service, clients);
 		const { description } = described;
@@ -42,9 +42,7 @@ export async function harvestLayer(
 	for (const [service, answer] of answers) {
 		const trouble = answer instanceof Trouble ? answer : answer.missing;
 		if (trouble) harvested.findings.push(findingOf(service, trouble));
-		if (answer instanceof Trouble) continue;
-		harvested.description[service.lang] = answer.description;
-		if (trouble) harvested.partial.add(service.lang);
+		if (!(answer instanceof Trouble)) harvested.description[service.lang] = answer.description;
 	}
 	return harvested;
 }

@@ -9,7 +9,7 @@ import {
 	serviceTypeOf,
 	takesAllLayers,
 } from "../../registry/registration.ts";
-import type { Lang } from "../../registry/smallkey.ts";
+import { type Lang, langs } from "../../registry/smallkey.ts";
 import type { OgcService } from "../../site/service/capabilities.ts";
 import { Trouble } from "./ask.ts";
 
@@ -33,6 +33,10 @@ export function serviceOf(registration: Registration, lang: Lang) {
 		listed: "scrape_only" in entry ? (entry.scrape_only ?? []) : [],
 		isWhole: isVersion2(registration) && takesAllLayers(registration[lang]),
 	};
+}
+
+export function hostsOf(registration: Registration): string[] {
+	return [...new Set(langs.map((lang) => new URL(registration[lang].service_url).host))];
 }
 
 /** Address and names, for comparisons. */

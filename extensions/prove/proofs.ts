@@ -6,10 +6,10 @@ import type { Browser } from "playwright-core";
 import { placeFile } from "../../publish/place-file.ts";
 import { causeOf } from "../../registry/health.ts";
 import type { CheckedLayer } from "../../registry/judge.ts";
-import { folderOf, langs } from "../../registry/smallkey.ts";
+import { folderOf } from "../../registry/smallkey.ts";
 import { type Proofs, proofsFile, proofsVersion, readProofs } from "../../site/data/proofs.ts";
 import { quote } from "../../site/service/decode.ts";
-import { placeOf } from "../harvest/service.ts";
+import { hostsOf, placeOf } from "../harvest/service.ts";
 import type { DrawOptions, DrawResult, drawLayer } from "./draw.ts";
 
 /** The proofs of a folder. `store` writes them before it removes old pictures: a killed run leaves no proof without its picture. */
@@ -132,10 +132,9 @@ function createTurns() {
 	const withSlot = pLimit(layersAtOnce);
 	const hosts = new Map<string, ReturnType<typeof pLimit>>();
 	return ({ registration }: CheckedLayer, work: () => Promise<void>): Promise<void> => {
-		const layerHosts = new Set(langs.map((lang) => new URL(registration[lang].service_url).host));
 		// All layers take their hosts in the same order: no two wait for each other.
 		let turn = () => withSlot(work);
-		for (const host of [...layerHosts].sort()) {
+		for (const host of hostsOf(registration).sort()) {
 			const oneByOne = hosts.get(host) ?? pLimit(1);
 			hosts.set(host, oneByOne);
 			const inner = turn;

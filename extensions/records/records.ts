@@ -10,7 +10,7 @@ type Link = Readonly<Record<"rel" | "href", string> & Record<string, string>>;
 
 export const about = { title: inBoth("map-layers"), description: inBoth("tagline") };
 
-export const jsonLink = (rel: string, href: string): Link => ({ rel, type: "application/json", href });
+export const linkTo = (rel: string, href: string, type = "application/json"): Link => ({ rel, type, href });
 
 export function catalogOf(links: readonly Link[], id = "layers"): object {
 	return { id, type: "Collection", itemType: "record", ...about, links };
@@ -23,12 +23,12 @@ export function* recordsFiles(
 ): Generator<ExtensionFile> {
 	const root = publicUrl || "../";
 	const index = "records/index.json";
-	const links = [jsonLink("self", root + index)];
+	const links = [linkTo("self", root + index)];
 	for (const [number, entries] of chunks.entries()) {
 		if (entries.length === 0) continue;
 		const path = `records/${String(number).padStart(2, "0")}.json`;
-		links.push(jsonLink("child", root + path));
-		const catalog = catalogOf([jsonLink("parent", root + index)], `layers-${number}`);
+		links.push(linkTo("child", root + path));
+		const catalog = catalogOf([linkTo("parent", root + index)], `layers-${number}`);
 		const text = () => {
 			const records = entries.map((entry) => recordOf(entry, root));
 			return `${JSON.stringify({ ...catalog, records })}\n`;

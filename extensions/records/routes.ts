@@ -5,7 +5,7 @@ import { type Problem, problemAt, textIn } from "../../registry/texts.ts";
 import type { Catalogue } from "../../site/http/catalogue-requests.ts";
 import { rootFrom } from "../../site/http/pages.ts";
 import { etagOf } from "../../store/hashes.ts";
-import { about, catalogOf, jsonLink, recordOf } from "./records.ts";
+import { about, catalogOf, linkTo, recordOf } from "./records.ts";
 import { createSearch, parseItemsQuery, rules } from "./search.ts";
 
 const conformance = [
@@ -20,7 +20,6 @@ const conformance = [
 
 const crs84 = "http://www.opengis.net/def/crs/OGC/1.3/CRS84";
 const geoJsonType = "application/geo+json";
-const geoJsonLink = (rel: string, href: string) => ({ ...jsonLink(rel, href), type: geoJsonType });
 /** OWSLib reads only this version of OpenAPI, so that `schemas/openapi.json` is of no use to it. */
 const openApiType = "application/vnd.oai.openapi+json;version=3.0";
 
@@ -67,8 +66,8 @@ export function recordsRoutes(catalogue: Catalogue): OtherRoute[] {
 			const entry = smallkey === null ? null : await catalogue.entries.find(smallkey);
 			if (!entry) return problemReply(404, problemAt("", "no-file"));
 			const record = recordOf(entry, site);
-			const self = geoJsonLink("self", `${api}${items}/${encodeURIComponent(entry.smallkey)}`);
-			const links = [self, jsonLink("collection", api + collectionPath), ...record.links];
+			const self = linkTo("self", `${api}${items}/${encodeURIComponent(entry.smallkey)}`, geoJsonType);
+			const links = [self, linkTo("collection", api + collectionPath), ...record.links];
 			return jsonReply({ ...record, links }, ifNoneMatch, geoJsonType);
 		}
 		const page = pageOf(part, site, api);
@@ -84,8 +83,8 @@ export function recordsRoutes(catalogue: Catalogue): OtherRoute[] {
 		const { limit, offset, text } = parsed;
 		const features = matches.slice(offset, offset + limit).map((entry) => recordOf(entry, site));
 		const link = (rel: string, start: number) =>
-			geoJsonLink(rel, `${api}${items}?${text && `${text}&`}limit=${limit}&offset=${start}`);
-		const links = [link("self", offset), jsonLink("collection", api + collectionPath)];
+			linkTo(rel, `${api}${items}?${text && `${text}&`}limit=${limit}&offset=${start}`, geoJsonType);
+		const links = [link("self", offset), linkTo("collection", api + collectionPath)];
 		if (offset > 0) links.push(link("prev", Math.max(offset - limit, 0)));
 		if (offset + limit < matches.length) links.push(link("next", offset + limit));
 		const [numberMatched, numberReturned] = [matches.length, features.length];
@@ -97,23 +96,21 @@ export function recordsRoutes(catalogue: Catalogue): OtherRoute[] {
 }
 
 /** `GET /ogc`, `/ogc/api`, `/conformance`, `/collections` and `/collections/layers`. */
-function pageOf(part: string, site: string, api: string): object | undefined {
-	const self = jsonLink("self", api + collectionPath);
-	const collection = { ...catalogOf([self, geoJsonLink("items", api + items)]), crs: [crs84] };
+function pageOf(part: string, site: string, api: string): object | null {
+	const collectionLinks = [linkTo("self", api + collectionPath), linkTo("items", api + items, geoJsonType)];
+	const collection = { ...catalogOf(collectionLinks), crs: [crs84] };
 	const links = [
-		jsonLink("self", `${site}ogc`),
-		{ rel: "service-desc", type: openApiType, href: `${api}api` },
-		jsonLink("conformance", `${api}conformance`),
-		jsonLink("data", `${api}collections`),
+		linkTo("self", `${site}ogc`),
+		linkTo("service-desc", `${api}api`, openApiType),
+		linkTo("conformance", `${api}conformance`),
+		linkTo("data", `${api}collections`),
 	];
-	const pages = new Map<string, object>([
-		["", { ...about, links }],
-		["api", openApi(api)],
-		["conformance", { conformsTo: conformance }],
-		["collections", { links: [jsonLink("self", `${api}collections`)], collections: [collection] }],
-		[collectionPath, collection],
-	]);
-	return pages.get(part);
+	if (part === "") return { ...about, links };
+	if (part === "api") return openApi(api);
+	if (part === "conformance") return { conformsTo: conformance };
+	if (part === collectionPath) return collection;
+	if (part !== "collections") return null;
+	return { links: [linkTo("self", `${api}collections`)], collections: [collection] };
 }
 
 function jsonReply(value: object, ifNoneMatch: string | null, type = "application/json"): Reply {

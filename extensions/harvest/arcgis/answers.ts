@@ -2,15 +2,11 @@ import { causeOf } from "../../../registry/health.ts";
 import type { ServiceType } from "../../../registry/registration.ts";
 import { maxTitle } from "../../../registry/schemas/description.ts";
 import { type Document, documentAddress, layerProblem, readDocument } from "../../../site/service/arcgis.ts";
-import { isObject, listOf, objectOf, parseAnswer, textOf } from "../../../site/service/decode.ts";
+import { listOf, objectOf, parseAnswer, textOf } from "../../../site/service/decode.ts";
 import { type Ask, Trouble } from "../ask.ts";
 import type { DescriptionResult } from "../description.ts";
 import { checkEntries, type Service } from "../service.ts";
-import { leavesOf, serviceProblem, serviceTitle } from "./service.ts";
-
-export function objectsIn(list: unknown): Document[] {
-	return listOf(list).filter(isObject);
-}
+import { leavesOf, objectsIn, serviceProblem, serviceTitle } from "./service.ts";
 
 /** @throws {Trouble} if there is no document */
 export async function askDocument(

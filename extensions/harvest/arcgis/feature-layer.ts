@@ -5,13 +5,15 @@ import { plainText } from "../../../registry/untrusted-text.ts";
 import type { Document } from "../../../site/service/arcgis.ts";
 import { numberOf, objectOf, textOf } from "../../../site/service/decode.ts";
 import { boundsOf, onMap } from "../../../site/service/projections.ts";
-import { type Ask, orTrouble, Trouble } from "../ask.ts";
+import { orTrouble, Trouble } from "../ask.ts";
+import type { Clients } from "../clients.ts";
 import type { DescriptionResult } from "../description.ts";
-import { askDocument, askLayer, objectsIn } from "./answers.ts";
+import { askDocument, askLayer } from "./answers.ts";
 import { lacksReference, readArea } from "./area.ts";
 import { askCount } from "./features.ts";
 import { readLegend } from "./legend.ts";
 import { countClasses, readRenderer } from "./renderer.ts";
+import { objectsIn } from "./service.ts";
 
 /** Fields are columns of a viewer's grid, and classes are images in every fragment. */
 const maxFieldsOrClasses = 1000;
@@ -32,10 +34,7 @@ export function fieldsOf(layer: Document): Field[] {
 	});
 }
 
-export async function describeLayer(
-	address: string,
-	{ ask, mapWkid }: { ask: Ask; mapWkid: number },
-): Promise<DescriptionResult> {
+export async function describeLayer(address: string, { ask, mapWkid }: Clients): Promise<DescriptionResult> {
 	const layer = await askLayer(address, ask);
 	if (fieldsOf(layer).length > maxFieldsOrClasses || hasTooManyClasses(layer))
 		throw new Trouble("down", tooLarge);

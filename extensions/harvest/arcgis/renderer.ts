@@ -6,8 +6,8 @@ import {
 	type Renderer,
 } from "../../../registry/description.ts";
 import { isObject, listOf, numberOf, objectOf, textOf, wordOf } from "../../../site/service/decode.ts";
-import { objectsIn } from "./answers.ts";
 import { type LegendEntry, pairLegend } from "./legend.ts";
+import { objectsIn } from "./service.ts";
 import { genericImageOf, symbolImage } from "./symbol.ts";
 
 type Json = Record<string, unknown>;
@@ -99,6 +99,7 @@ function readUnique(renderer: Json, drawn: DrawnClasses, fields: Field[]): Rende
 	const first = fieldNamed(names[0] ?? "", fields);
 	const values = drawn.classes.flatMap(({ values }) => values);
 	const split = names.length > 1 && createSplitter(fieldDelimiter, values, names.length);
+	// Viewers join the values of several fields with a comma and a space.
 	const classValue = (value: unknown) =>
 		split ? split(value).map(partText).join(", ") : singleValue([value].flat()[0], first);
 	const classes = drawn.classes.flatMap(({ values, drawing }) =>
@@ -113,7 +114,6 @@ function fieldName(name: string, fields: Field[]): string {
 	return fieldNamed(name, fields)?.name ?? name;
 }
 
-/** Viewers join the values of several fields with a comma and a space. */
 function partText(part: string): string {
 	return nullWord.test(part.trim()) ? "null" : part;
 }

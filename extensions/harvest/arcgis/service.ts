@@ -12,6 +12,10 @@ import {
 } from "../../../site/service/arcgis.ts";
 import { isObject, listOf, objectOf, textOf } from "../../../site/service/decode.ts";
 
+export function objectsIn(list: unknown): Document[] {
+	return listOf(list).filter(isObject);
+}
+
 export function serviceProblem(document: Document, type: ServiceType): Cause | null {
 	if (isVectorTiles(document)) return causeOf("other-kind", "VectorTileServer");
 	if (type === "esriTile") return isObject(document.tileInfo) ? null : causeOf("no-tiles");
@@ -25,7 +29,7 @@ export function serviceProblem(document: Document, type: ServiceType): Cause | n
 
 /** In the order of viewers: the layers of a group are in its place. */
 export function leavesOf(document: Document): number[] {
-	const layers = listOf(document.layers).filter(isObject);
+	const layers = objectsIn(document.layers);
 	const byId = new Map(layers.map((layer) => [layer.id, layer]));
 	const byParent = groupBy(layers, (layer) => layer.parentLayerId);
 	const reached = new Set<number>();

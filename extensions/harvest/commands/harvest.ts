@@ -9,7 +9,7 @@ import { placeFile } from "../../../publish/place-file.ts";
 import { parseHealth } from "../../../registry/health.ts";
 import type { CheckedLayer } from "../../../registry/judge.ts";
 import { harvestedLangs } from "../../../registry/registration.ts";
-import { descriptionPath, healthPath, langs, layerPath } from "../../../registry/smallkey.ts";
+import { descriptionPath, healthPath, layerPath } from "../../../registry/smallkey.ts";
 import { counted, plain } from "../../../registry/untrusted-text.ts";
 import { createRun, exitCodes } from "../../../scripts/terminal/command-line.ts";
 import { readTextIfThere } from "../../../store/files/files.ts";
@@ -20,13 +20,13 @@ import { type Finding, resultOf } from "../finding.ts";
 import { harvestLayer } from "../harvest-layer.ts";
 import { readLayers, selectLayers } from "../harvester/layers.ts";
 import { healthText, updateHealth, weekOf } from "../health.ts";
+import { hostsOf } from "../service.ts";
 import { watchLayer } from "../watch-layer.ts";
 
 /** `createAsk` bounds the requests. */
 const layersAtOnce = 64;
 
 const folderOption = ["--layers <dir>", "a folder of layers", "layers"] as const;
-
 const smallkeysArgument = ["[smallkey...]", "which layers; all where none is named"] as const;
 
 async function openLayers(folder: string, smallkeys: readonly string[], environment: Environment, io: Io) {
@@ -48,16 +48,12 @@ const titles: Partial<Record<Finding["state"], string>> = {
 };
 
 /** @returns exit code: 1 if a registration is wrong */
-function printFindings(
-	layers: readonly { smallkey: string; findings: readonly Finding[] }[],
-	io: Io,
-): number {
+function printFindings(layers: readonly { smallkey: string; findings: Finding[] }[], io: Io): number {
 	for (const [state, title] of Object.entries(titles)) {
-		const lines = layers.flatMap(({ smallkey, findings }) =>
-			findings
-				.filter((finding) => finding.state === state)
-				.map(({ pointer, text }) => plain(`  ${layerPath(smallkey)}: ${pointer}: ${text}`)),
-		);
+		const lines = layers.flatMap(({ smallkey, findings }) => {
+			const ofState = findings.filter((finding) => finding.state === state);
+			return ofState.map(({ pointer, text }) => plain(`  ${layerPath(smallkey)}: ${pointer}: ${text}`));
+		});
 		if (lines.length > 0) io.print([`\n${title}`, ...lines].join("\n"));
 	}
 	const isWrong = layers.some(({ findings }) => findings.some(({ state }) => state === "wrong"));
@@ -84,19 +80,16 @@ export const runHarvest = createRun(async ({ read, environment, io }) => {
 		return { smallkey, findings: harvested.findings, changed };
 	}
 
-	const addressOf = ({ registration }: CheckedLayer) => registration.en.service_url;
 	const due = layers
 		.filter(({ registration }) => harvestedLangs(registration).length > 0)
 		.filter(({ registration, description }) => !isNew || !isDescribed(registration, description))
 		// Layers of one service share cached capabilities.
-		.sort((a, b) => addressOf(a).localeCompare(addressOf(b)));
+		.sort(({ registration: a }, { registration: b }) => a.en.service_url.localeCompare(b.en.service_url));
 	const outcomes = await pMap(due, harvestIntoFolder, { concurrency: layersAtOnce });
 	outcomes.sort((a, b) => (a.smallkey < b.smallkey ? -1 : 1));
-	const changed = outcomes.filter((outcome) => outcome.changed).length;
-	const troubled = outcomes.filter((outcome) => outcome.findings.length > 0).length;
-	io.print(
-		`${counted(outcomes.length, "layer")} asked, ${counted(changed, "description")} changed, ${troubled} with findings`,
-	);
+	const changed = counted(outcomes.filter((outcome) => outcome.changed).length, "description");
+	const troubled = outcomes.filter(({ findings }) => findings.length > 0).length;
+	io.print(`${counted(outcomes.length, "layer")} asked, ${changed} changed, ${troubled} with findings`);
 	return printFindings(outcomes, io);
 });
 
@@ -110,8 +103,7 @@ export const runWatch = createRun(async ({ read, environment, io }) => {
 		return { smallkey, findings, result: resultOf(findings) };
 	};
 	const watched = await pMap(layers, watch, { concurrency: layersAtOnce });
-	const addresses = layers.flatMap(({ registration }) => langs.map((lang) => registration[lang].service_url));
-	const hosts = new Set(addresses.map((address) => new URL(address).host));
+	const hosts = new Set(layers.flatMap(({ registration }) => hostsOf(registration)));
 	// The cause is this machine's connection.
 	if (hosts.size > 1 && watched.every(({ result }) => result?.state === "down"))
 		throw new Error(`none of ${hosts.size} hosts can be asked from here: ${watched[0]?.findings[0]?.text}`);

@@ -2,7 +2,7 @@ import { type Health, parseHealth, type Sickness } from "../../../registry/healt
 import { healthPath } from "../../../registry/smallkey.ts";
 import { textsOf } from "../../../registry/texts.ts";
 import { isRefusal } from "../../../store/decide.ts";
-import type { Log, Meta, Store } from "../../../store/store.ts";
+import type { Log, Store } from "../../../store/store.ts";
 import { type CheckResult, healthText, updateHealth, weekOf } from "../health.ts";
 import { serviceMeta } from "./commit.ts";
 import type { Notice } from "./notifier.ts";
@@ -18,13 +18,13 @@ export interface HealthOptions extends Pick<Schedule, "timers" | "now"> {
 /** No change, no commit. @throws {Error} if the health cannot be read or stored */
 export async function commitHealth(
 	{ store, readHealth, now }: HealthOptions,
-	change: (before: Health) => { after: Health } & Pick<Meta, "subject">,
+	change: (before: Health) => { after: Health; subject: string },
 ): Promise<void> {
 	const before = await readHealth();
-	const { after, ...words } = change(parseHealth(before));
+	const { after, subject } = change(parseHealth(before));
 	const text = healthText(after);
 	if (text === before) return;
-	const meta = { ...serviceMeta(now), ...words, smallkey: null };
+	const meta = { ...serviceMeta(now), subject, smallkey: null };
 	const outcome = await store.change(async () => [{ path: healthPath, text }], meta);
 	if (isRefusal(outcome)) throw new Error(`${healthPath}: ${textsOf(outcome.errors).join("; ")}`);
 }

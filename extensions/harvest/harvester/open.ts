@@ -17,8 +17,8 @@ import type { LayerStates } from "./states.ts";
 
 /** Adds harvest and health to the status of a layer. @param states null if this service does not harvest */
 export function createLayerParts(
-	{ repository }: Pick<RunningService, "repository">,
-	states: Pick<LayerStates, "stateOf" | "lastCheckOf"> | null,
+	repository: string | null,
+	states: Pick<LayerStates, "stateOf" | "lastChecks"> | null,
 ) {
 	function harvestOf(smallkey: string, layer: Layer, lang: Lang): LayerStatus["harvest"] {
 		const registration = harvestedOf(layer);
@@ -33,7 +33,7 @@ export function createLayerParts(
 	}
 
 	function healthOf(smallkey: string, sickness: Sickness | undefined, lang: Lang): LayerStatus["health"] {
-		const last = states?.lastCheckOf(smallkey) ?? null;
+		const last = states?.lastChecks.get(smallkey);
 		const since = sickness && last?.state !== null ? { since: sickness.since } : {};
 		if (!last) return { state: sickness?.state ?? "unknown", ...since };
 		const findings = last.findings.map((line) => line[lang]);
@@ -65,7 +65,7 @@ export async function startHarvest(service: RunningService<HarvestSettings>): Pr
 	const { repository, configuration, store, smallkeys, now, log, observe } = service;
 	const { harvest, notify: target } = configuration;
 	if (repository === null) return { close: () => undefined };
-	if (!harvest.on) return { layer: createLayerParts(service, null), close: () => undefined };
+	if (!harvest.on) return { layer: createLayerParts(repository, null), close: () => undefined };
 	const notifier = target && createNotifier({ target, now, warn: (line) => log.warn(line) });
 	const notify = notifier?.notify;
 	const child = createHarvestProcess(new URL("./child.ts", import.meta.url), childEnvironment(configuration));
@@ -82,7 +82,7 @@ export async function startHarvest(service: RunningService<HarvestSettings>): Pr
 	return {
 		provides: { notify },
 		changed: (_commit, smallkeys) => void eachInSlices(smallkeys, (smallkey) => harvester.follow(smallkey)),
-		layer: createLayerParts(service, harvester.states),
+		layer: createLayerParts(repository, harvester.states),
 		refresh: (selection) => harvester.refresh(selection),
 		close: async () => {
 			const closed = harvester.close();

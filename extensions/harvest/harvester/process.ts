@@ -32,19 +32,14 @@ export interface Order {
 	before: Description | null;
 }
 
-interface Failure {
-	reason: Cause;
-	/** Their number that ended without a result. */
-	orders: number;
-}
-
 export interface Look {
 	harvested: Harvest;
 	/** What a viewer would find. */
 	checked: Finding[];
 }
 
-type Result = Look | Failure;
+/** `orders`: the number of those that end with the reason. */
+type Result = Look | { reason: Cause; orders: number };
 
 export interface Report {
 	id: number;
@@ -188,7 +183,7 @@ export function createHarvestProcess(
 		// Either language's answer may have ended the process.
 		const trouble = { state: "down", what: result.reason } as const;
 		const findings = langs.map((lang) => findingOf(serviceOf(registration, lang), trouble));
-		return { harvested: { description: {}, partial: new Set(), findings }, checked: findings };
+		return { harvested: { description: {}, findings }, checked: findings };
 	};
 
 	/** `close` ends all processes, after the signals of all tasks have aborted. */

@@ -46,11 +46,6 @@ export class LayerStates {
 		return this.isBusy(smallkey) ? { state: "waiting" } : (this.ends.get(smallkey) ?? null);
 	}
 
-	/** Null if the layer was not checked since the start. */
-	lastCheckOf(smallkey: string): LastCheck | null {
-		return this.lastChecks.get(smallkey) ?? null;
-	}
-
 	forget(smallkey: string): void {
 		for (const layers of [this.waiting, this.running, this.ends, this.lastChecks]) layers.delete(smallkey);
 	}

@@ -79,8 +79,3 @@ export function scalesOf(layer: CapabilitiesLayer): Scales | null {
 	}
 	return null;
 }
-
-/** Of the layer's and its parents' styles (06-042, table 6). */
-export function legendFormatsOf(layer: CapabilitiesLayer): string[] {
-	return [...new Set([...withParents(layer)].flatMap(({ ownLegendFormats }) => ownLegendFormats))];
-}

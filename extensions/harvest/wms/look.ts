@@ -13,10 +13,8 @@ import {
 	withParameters,
 } from "../../../site/service/requests.ts";
 import { type Ask, Trouble } from "../ask.ts";
-import { placesIn } from "./places.ts";
-import { requestParameters } from "./read-capabilities.ts";
-
-export const pictureSide = 64;
+import { pictureSide, placesIn } from "./places.ts";
+import { withoutRequest } from "./read-capabilities.ts";
 
 interface Subject {
 	address: string;
@@ -60,17 +58,10 @@ function requestOf({ address, name }: Subject, facts: PictureFacts, reference: s
 
 const maxReferences = 3;
 
-interface Variant {
-	facts: PictureFacts;
-	reference: string;
-	/** For viewers, if this variant has a picture. */
-	notes: Cause[];
-}
-
-/** The best first. Every server of WMS 1.1.1 knows the last one. */
-function variantsOf({ layer, mapWkid }: Subject, facts: PictureFacts): Variant[] {
+/** The best first. Every server of WMS 1.1.1 knows the last one. `notes`: for viewers, if the variant has a picture. */
+function variantsOf({ layer, mapWkid }: Subject, facts: PictureFacts) {
 	const references = referencesFor(facts, mapWkid).slice(0, maxReferences);
-	const variants = references.map((reference): Variant => ({ facts, reference, notes: [] }));
+	const variants = references.map((reference) => ({ facts, reference, notes: [] as Cause[] }));
 	const { style = "" } = layer ?? {};
 	const [first] = references;
 	if (first !== undefined && style !== "")
@@ -90,10 +81,11 @@ async function findFirstPicture(subject: Subject, facts: PictureFacts, ask: Ask)
 	const documentPlace = requestOf(subject, facts, "").address;
 	const notes: Cause[] = [];
 	let trouble: Trouble | null = null;
-	for (const place of isSameService(documentPlace, address) ? [documentPlace] : [documentPlace, address]) {
+	const isSame = withoutRequest(documentPlace) === withoutRequest(address);
+	for (const place of isSame ? [documentPlace] : [documentPlace, address]) {
 		trouble = null;
 		for (const { reference, ...variant } of variants) {
-			const places = placesIn(reference, capabilities, layer, variant.facts, pictureSide);
+			const places = placesIn(reference, capabilities, layer, variant.facts);
 			if (!places) continue;
 			const request = requestOf(subject, { ...variant.facts, address: place }, reference);
 			const picture = await askPicture(request, places.boxes[0] ?? [], facts, ask);
@@ -109,11 +101,6 @@ async function findFirstPicture(subject: Subject, facts: PictureFacts, ask: Ask)
 	throw trouble ?? new Trouble("down", causeOf("no-picture"));
 }
 
-function isSameService(address: string, other: string): boolean {
-	const [a, b] = [address, other].map((text) => withParameters(text, {}, requestParameters));
-	return a === b;
-}
-
 /** The server answers: another request may be right. */
 function isRefused({ what, status }: Trouble): boolean {
 	return (
@@ -127,8 +114,7 @@ async function askPicture(
 	{ fixed }: PictureFacts,
 	ask: Ask,
 ): Promise<Uint8Array | Trouble> {
-	const size = { width: fixed.width || pictureSide, height: fixed.height || pictureSide };
-	const answer = await ask(pictureAddress(request, box, size));
+	const answer = await ask(pictureAddress(request, box, fixed));
 	if (!answer.ok) return answer;
 	const { bytes, type } = answer;
 	if (hasPngSignature(bytes) || /^\s*image\//i.test(type)) return bytes;
@@ -140,7 +126,7 @@ async function askPicture(
 function pictureAddress(
 	{ address, reference, isOlder, parameters }: PictureRequest,
 	box: readonly number[],
-	{ width, height }: { width: number; height: number },
+	{ width, height }: PictureFacts["fixed"],
 ): string {
 	const [west, south, east, north] = box;
 	const sides = isLatitudeFirst(reference, isOlder) ? [south, west, north, east] : box;
@@ -150,8 +136,8 @@ function pictureAddress(
 		...parameters,
 		[isOlder ? "SRS" : "CRS"]: isOlder && reference === "CRS:84" ? "EPSG:4326" : reference,
 		BBOX: sides.join(","),
-		WIDTH: `${width}`,
-		HEIGHT: `${height}`,
+		WIDTH: `${width || pictureSide}`,
+		HEIGHT: `${height || pictureSide}`,
 	});
 }
 

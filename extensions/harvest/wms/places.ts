@@ -1,4 +1,4 @@
-import { containsExtent, getCenter, getIntersection, isEmpty, scaleFromCenter } from "ol/extent.js";
+import { containsExtent, getCenter, getIntersection, getWidth, isEmpty, scaleFromCenter } from "ol/extent.js";
 import { isGeographic, wkidOf } from "../../../site/service/boxes.ts";
 import {
 	boxOf,
@@ -9,6 +9,9 @@ import {
 import { areaOf, type Bounds, onMap } from "../../../site/service/projections.ts";
 import { type PictureFacts, pixelMetres } from "../../../site/service/requests.ts";
 import { scalesOf } from "./describe-layers.ts";
+
+/** Of the pictures, in pixels. */
+export const pictureSide = 64;
 
 /** Where the service does not say where the layer is. */
 const canada: Bounds = [-141, 41, -52, 84];
@@ -24,11 +27,13 @@ const wholeEarthDegrees = 350;
 /** A point has no sides. */
 const minSideDegrees = 0.01;
 
+/** At the equator, by which servers compute the scale of a picture in degrees (06-042, section 7.2.4.6.9). */
+const metresPerDegree = 111_319.49;
+
 /** Of the web's Mercator projection. */
 const maxLatitude = 85.05;
 
 /**
- * @param pixels side of the pictures
  * @returns boxes in the reference, and whether the layer has to be drawn in them; null if the reference has no place of it
  */
 export function placesIn(
@@ -36,7 +41,6 @@ export function placesIn(
 	capabilities: Capabilities,
 	layer: CapabilitiesLayer | null,
 	facts: PictureFacts,
-	pixels: number,
 ): { boxes: number[][]; isSure: boolean } | null {
 	const bounds = layer && boxOf(layer, capabilities);
 	const isWide = bounds !== null && bounds[2] - bounds[0] >= wholeEarthDegrees;
@@ -48,7 +52,7 @@ export function placesIn(
 	if (facts.fixed.isWhole) return { boxes: [box], isSure };
 	const ofLayer = layer && scalesOf(layer);
 	const scales = ofLayer ? [ofLayer] : (layer?.innerScales ?? []);
-	if (scales.length > 0) return { boxes: boxesAtScales(reference, box, scales, pixels), isSure: false };
+	if (scales.length > 0) return { boxes: boxesAtScales(reference, box, scales), isSure: false };
 	return { boxes: partsOf(box), isSure };
 }
 
@@ -86,16 +90,18 @@ function partsOf(box: readonly number[]): number[][] {
 }
 
 /** Squares around the centre, then larger parts. */
-function boxesAtScales(reference: string, box: readonly number[], scales: readonly Scales[], pixels: number) {
-	const [x = 0, y = 0] = getCenter([...box]);
-	const squares = scales
-		.map(scaleInside)
-		.sort((a, b) => a - b)
-		.map((scale) => sideAtScale(reference, pixels, scale) / 2)
-		.map((half) => [x - half, y - half, x + half, y + half])
-		.map((square) => (containsExtent(square, [...box]) ? [...box] : square));
+function boxesAtScales(reference: string, box: number[], scales: readonly Scales[]): number[][] {
+	const [x = 0, y = 0] = getCenter(box);
+	// At a scale of 1, in the unit of the reference.
+	const side = (pictureSide * pixelMetres) / (isGeographic(reference) ? metresPerDegree : 1);
+	const denominators = scales.map(scaleInside).sort((a, b) => a - b);
+	const squares = denominators.map((denominator) => {
+		const half = (denominator * side) / 2;
+		const square = [x - half, y - half, x + half, y + half];
+		return containsExtent(square, box) ? box : square;
+	});
 	const larger = partsOf(box).filter((part) => {
-		const scale = scaleOfBox(reference, part, pixels);
+		const scale = getWidth(part) / side;
 		return scales.some(
 			({ smallest, largest }) => scale > largest * 1.1 && (smallest === 0 || scale < smallest * 0.9),
 		);
@@ -108,16 +114,4 @@ function scaleInside({ smallest, largest, isHint }: Scales): number {
 	const margin = isHint ? 4 : 2;
 	if (smallest === 0) return largest * margin;
 	return largest === 0 ? smallest / margin : Math.sqrt(smallest * largest);
-}
-
-/** At the equator, by which servers compute the scale of a picture in degrees (06-042, section 7.2.4.6.9). */
-const metresPerDegree = 111_319.49;
-
-/** A length in the unit of the reference. @param scale a denominator */
-function sideAtScale(reference: string, pixels: number, scale: number): number {
-	return (pixels * pixelMetres * scale) / (isGeographic(reference) ? metresPerDegree : 1);
-}
-
-function scaleOfBox(reference: string, [west = 0, , east = 0]: readonly number[], pixels: number): number {
-	return (east - west) / sideAtScale(reference, pixels, 1);
 }

@@ -35,9 +35,7 @@ export function parseCapabilities(
 }
 
 const maxCached = 16;
-
 const maxAgeMs = 600_000;
-
 const maxFailureAgeMs = 60_000;
 
 export function createReadCapabilities(ask: Ask): ReadCapabilities {
@@ -94,13 +92,15 @@ function otherAddress(service: OgcService, address: string, { what, status }: Tr
 	return isRefused && status !== 404 ? capabilitiesAddress(service, address, { hasVersion: false }) : null;
 }
 
-/** Of WMS and WMTS, in an address that is registered. */
-export const requestParameters = /^(?:service|request|version)$/i;
+/** Removes what a registered address may ask for. */
+export function withoutRequest(address: string): string {
+	return withParameters(address, {}, /^(?:service|request|version)$/i);
+}
 
 /** The document of a WMTS at its base address (07-057r7, section 11.1); null if the address is that of a document. */
 function restfulAddress(address: string): string | null {
 	const url = new URL(address);
 	if (/\.xml$/i.test(url.pathname)) return null;
 	url.pathname = `${url.pathname.replace(/\/(?:1\.0\.0\/?)?$/, "")}/1.0.0/WMTSCapabilities.xml`;
-	return withParameters(url.href, {}, requestParameters);
+	return withoutRequest(url.href);
 }

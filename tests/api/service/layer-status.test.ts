@@ -14,7 +14,6 @@ import { eventually, gate } from "../../helpers/wait.ts";
 import { sharedSuite } from "../../helpers/world.ts";
 
 type HarvestState = NonNullable<ReturnType<LayerStates["stateOf"]>>;
-type LastCheck = NonNullable<ReturnType<LayerStates["lastCheckOf"]>>;
 
 const test = sharedSuite("status", async (use) => ({ local: use(await Local.open()) }));
 test.after.each(({ local }) => {
@@ -114,10 +113,9 @@ test("a smallkey that is impossible or not registered is refused", async ({ loca
 test("harvest and health are what the harvester knows, in the publisher's words", async ({ local }) => {
 	local.now = noon + 7 * 86_400_000;
 	let state: HarvestState | null = null;
-	let lastCheck: LastCheck | null = null;
-	const harvester = { stateOf: () => state, lastCheckOf: () => lastCheck };
+	const lastChecks: LayerStates["lastChecks"] = new Map();
 	const { repository, store } = local;
-	const layer = createLayerParts({ repository }, harvester);
+	const layer = createLayerParts(repository, { stateOf: () => state, lastChecks });
 	const statuses = createReadStatus(repository, store, () => new Date(), [{ layer }]);
 	await local.put("wells", feature);
 	await local.put("roads", tiles);
@@ -132,7 +130,7 @@ test("harvest and health are what the harvester knows, in the publisher's words"
 	const [en, fr] = ["answers 404", "répond 404"] as const;
 	const findings = [{ en, fr }];
 	state = { state: "failed", at: noon, findings, nextTry: noon + 60_000, failures: 1 };
-	lastCheck = { state: "down", at: noon, findings };
+	lastChecks.set("wells", { state: "down", at: noon, findings });
 	const at = "2026-03-04T12:00:00Z";
 	assert.equal(await read(), [
 		{ state: "failed", at, findings: [en], next_try: "2026-03-04T12:01:00Z" },
@@ -146,9 +144,9 @@ test("harvest and health are what the harvester knows, in the publisher's words"
 	const meta = { smallkey: null, author: "x", time: noon, subject: "x", trailers: [], request: null };
 	await local.store.change(async () => [{ path, text: health }], { ...meta, review: false });
 	assert.is((await read())[1]?.since, "2026-W09");
-	lastCheck = null;
+	lastChecks.clear();
 	assert.equal((await read())[1], { state: "down", since: "2026-W09" });
-	lastCheck = { state: null, at: noon, findings: [] };
+	lastChecks.set("wells", { state: null, at: noon, findings: [] });
 	state = { state: "done", at: noon, findings: [], nextTry: noon, failures: 0 };
 	assert.equal(await read(), [
 		{ state: "done", at, findings: [], next_try: at },

@@ -1,5 +1,5 @@
 import { encode } from "fast-png";
-import { pictureSide as side } from "../../../extensions/harvest/wms/look.ts";
+import { pictureSide as side } from "../../../extensions/harvest/wms/places.ts";
 
 /** A picture whose pixels are what `paint` says of each position: red, green, blue, alpha. */
 export function picture(paint: (x: number, y: number) => number[], width = side, height = side): Uint8Array {

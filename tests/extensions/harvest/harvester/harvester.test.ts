@@ -132,8 +132,7 @@ test("a layer is served in its generic form at once, and enriched by a commit of
 	harvester.follow("ozone");
 	await scene.stored(2);
 	assert.equal([lines[1], commits.length], [{ harvested: 1, unchanged: 1 }, 2]);
-	assert.equal(harvester.states.lastCheckOf("ozone"), { state: null, at: handlers.now, findings: [] });
-	assert.is(harvester.states.lastCheckOf("other"), null);
+	assert.equal(harvester.states.lastChecks.get("ozone"), { state: null, at: handlers.now, findings: [] });
 });
 
 test("a harvest is dropped if its layer moved, changed its type or was removed meanwhile; else it is kept", async (scene) => {
@@ -254,7 +253,7 @@ test("a service that is down is tried again, later and later, until its layer is
 	}));
 	const last = { state: "failed", at: handlers.now, findings, nextTry: handlers.now + 480_000, failures: 4 };
 	assert.equal(harvester.states.stateOf("ozone"), last);
-	assert.equal(harvester.states.lastCheckOf("ozone"), { state: "down", at: handlers.now, findings });
+	assert.equal(harvester.states.lastChecks.get("ozone"), { state: "down", at: handlers.now, findings });
 	scene.serve();
 	await scene.follow("ozone", feature(mapLayer, { service_name: "round 5" }));
 	await scene.stored(5);
