@@ -2,12 +2,9 @@ import { encode } from "fast-png";
 import { pictureSide as side } from "../../../extensions/harvest/wms/places.ts";
 
 /** A picture whose pixels are what `paint` says of each position: red, green, blue, alpha. */
-export function picture(paint: (x: number, y: number) => number[], width = side, height = side): Uint8Array {
-	const data = new Uint8Array(width * height * 4);
-	for (let index = 0; index < width * height; index += 1) {
-		data.set(paint(index % width, Math.floor(index / width)), index * 4);
-	}
-	return encode({ width, height, data, channels: 4 });
+export function picture(paint: (x: number, y: number) => number[]): Uint8Array {
+	const pixels = Array.from({ length: side * side }, (_, at) => paint(at % side, Math.floor(at / side)));
+	return encode({ width: side, height: side, data: new Uint8Array(pixels.flat()), channels: 4 });
 }
 
 export const blank = picture(() => [0, 0, 0, 0]);
