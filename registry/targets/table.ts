@@ -1,3 +1,4 @@
+import type { Description } from "../description.ts";
 import { isVersion2, type Registration } from "../registration.ts";
 import { type Lang, langs } from "../smallkey.ts";
 import { type Problem, problemAt } from "../texts.ts";
@@ -55,8 +56,9 @@ export function readableAt(
 	smallkey: string,
 	registration: Registration,
 	settings: FragmentSettings,
+	description: Description | null = null,
 ): { paths: string[]; warnings: Problem[] } {
-	const facts = langs.map((lang) => layerFacts(lang, smallkey, registration, null, settings));
+	const facts = langs.map((lang) => layerFacts(lang, smallkey, registration, description, settings));
 	const paths: string[] = [];
 	const warnings: Problem[] = [];
 	for (const target of settings.targets ?? targetNames) {

@@ -7,13 +7,7 @@ import { collectSource } from "../../../publish/collect.ts";
 import { type Description, parseDescription } from "../../../registry/description.ts";
 import { groupBy } from "../../../registry/json.ts";
 import { type LayerFile, registeredIn } from "../../../registry/judge.ts";
-import {
-	canonicalText,
-	isVersion2,
-	parseRegistration,
-	type Registration,
-	takesAllLayers,
-} from "../../../registry/registration.ts";
+import { canonicalText, parseRegistration, type Registration } from "../../../registry/registration.ts";
 import { isSenderId } from "../../../registry/sender.ts";
 import { descriptionPath, langs } from "../../../registry/smallkey.ts";
 import { readableAt } from "../../../registry/targets/table.ts";
@@ -94,9 +88,8 @@ async function storeLayers(
 
 /** Names layers that no target serves, with what a PUT of them would say. */
 function warnOfUnserved(moves: Iterable<Move>, settings: Configuration, io: Io): void {
-	for (const { smallkey, registration } of moves) {
-		const isWhole = isVersion2(registration) && langs.some((lang) => takesAllLayers(registration[lang]));
-		if (isWhole || readableAt(smallkey, registration, settings).paths.length > 0) continue;
+	for (const { smallkey, registration, description } of moves) {
+		if (readableAt(smallkey, registration, settings, description).paths.length > 0) continue;
 		const { problems } = parseRegistration(Buffer.from(canonicalText(registration)), "written");
 		const name = [smallkey, textsOf(problems).join("; ")].filter(Boolean).join(": ");
 		io.warn(`moved, but nothing serves it: ${plain(name)}`);

@@ -9,7 +9,7 @@ export interface Difference {
 	kind: string;
 	/** Whether a viewer draws or requests something else because of it. */
 	isRelevant: boolean;
-	/** `old → new`, shortened; absent if there are no values. */
+	/** `old → new`, as JSON, shortened. */
 	values?: string;
 }
 
@@ -54,12 +54,8 @@ function shownChange(before: unknown, now: unknown): string {
 		const name = names.find((name) => !isDeepStrictEqual(old[name], fresh[name]));
 		if (name !== undefined) return shownChange(old[name], fresh[name]);
 	}
-	return `${shownValue(before)} → ${shownValue(now)}`;
-}
-
-function shownValue(value: unknown): string {
-	const text = typeof value === "string" && value !== "" ? value : JSON.stringify(value);
-	return shortened(text ?? "nothing", maxValueLength);
+	const shown = [before, now].map((value) => shortened(JSON.stringify(value) ?? "nothing", maxValueLength));
+	return shown.join(" → ");
 }
 
 /** Member of a node → its parts, and its shape: only parts of an equal shape can be compared one by one. */
