@@ -93,7 +93,6 @@ test("Accept-Language chooses French where it is preferred to English", () => {
 const noon = Date.UTC(2026, 2, 4, 12);
 const timestamps: [string, number | null][] = [
 	["2026-03-04T12:00:00Z", noon],
-	["2026-03-04T12:00:00", noon],
 	["2026-03-04T12:00:00.25Z", noon + 250],
 	["2026-03-04T12:00:00.123456789", noon + 123.456789],
 	["2026-03-04T12:00:00.1234567890Z", null],
@@ -102,9 +101,7 @@ const timestamps: [string, number | null][] = [
 	["2026-02-30T12:00:00Z", null],
 	["2026-03-04T24:00:00Z", null],
 	["2026-03-04T12:60:00Z", null],
-	["2026-03-04T12:00Z", noon],
 	["2026-03-04 12:00", noon],
-	["2026-03-04T07:00:00-05:00", noon],
 	["2026-03-04T07:00-0500", noon],
 	["2026-03-04T17:30:00.25+05:30", noon + 250],
 	["2026-03-05T01:00+13", noon],

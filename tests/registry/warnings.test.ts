@@ -48,7 +48,6 @@ const addresses: [Type, string, string[]][] = [
 	["feature", "https://h.example/a/FeatureServer/0/", []],
 	["feature", "https://h.example/a/MapServer?f=json", [wholeService("MapServer"), leftOut]],
 	["feature", "https://h.example/a/mapserver/3?token=a", [kept("token")]],
-	["feature", "https://h.example/a/FeatureServer/1?Token=1&f=json", [kept("Token")]],
 	["feature", "https://h.example/a/MapServer/3?_=1&path=a%20b", [kept("path")]],
 	[
 		"feature",

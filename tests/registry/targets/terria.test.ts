@@ -27,10 +27,10 @@ test("metadata is info of a member", () => {
 
 test("a feature layer of a FeatureServer has its whole address, and one of a MapServer its number in the service", () => {
 	const url = featureServer;
-	for (const address of [url, `${url}?f=json`, `${url}?token=a`])
+	for (const address of [url, `${url}?token=a`])
 		assert.equal(memberOf(featureAt(address)), { type: "esri-featureServer", url });
 	const service = mapServer.replace("/3", "");
-	for (const address of [mapServer, `${mapServer}/`, `${mapServer}?f=json`, `${mapServer}?token=a`])
+	for (const address of [mapServer, `${mapServer}/`, `${mapServer}?token=a`])
 		assert.equal(memberOf(featureAt(address)), { type: "esri-mapServer", url: service, layers: "3" });
 });
 

@@ -103,7 +103,6 @@ test("a whole MapServer and a whole FeatureServer", () => {
 	assert.equal([nodeAt(ramp4, some).layerType, nodeAt(ramp4, some).url], ["esri-feature", `${features}/3`]);
 	const withToken: LangPart2 = { ...some, service_url: `${features}?token=1` };
 	assert.is(JSON.parse(renderText(v2, version2(withToken)) ?? "").layers[0].url, `${features}/3?token=1`);
-	assert.is(nodeAt(ramp4, withToken).url, `${features}/3?token=1`);
 	for (const target of [v2, ramp4]) assert.is(nodeAt(target, { ...some, scrape_only: [3, 4] }), null);
 	for (const target of [v09, v1])
 		for (const one of [node, some]) assert.is(nodeAt(target, one), null, target.name);
