@@ -103,18 +103,15 @@ export function shownValue(value: unknown): string | Text {
 
 type Params = Record<string, unknown>;
 
-/** For keywords that are the code of their text: its first value; the second one is the wrong value. */
-const valuesOf: Readonly<Record<string, (params: Params) => string | number | Text>> = {
-	required: () => "",
-	additionalProperties: () => "",
-	enum: ({ allowedValues }) => oneOf(allowedValues as string[]),
-	// A test compares the types and keywords of all schemas with the texts.
-	type: ({ type }) => textOf(`${/^[aeiou]/.test(String(type)) ? "an" : "a"}-${type}` as TextCode),
-	...{ maxLength: limitOf, minimum: limitOf, maximum: limitOf, maxItems: limitOf },
-};
+const limits = ["maxLength", "minimum", "maximum", "maxItems"];
 
-function limitOf({ limit }: Params): number {
-	return limit as number;
+/** Of keywords that are the code of their text: its first value; the second one is the wrong value. */
+function firstValue(keyword: string, { type, allowedValues, limit }: Params) {
+	// A test compares the types and keywords of all schemas with the texts.
+	if (keyword === "type") return textOf(`${/^[aeiou]/.test(String(type)) ? "an" : "a"}-${type}` as TextCode);
+	if (keyword === "enum") return oneOf(allowedValues as string[]);
+	if (limits.includes(keyword)) return limit as number;
+	return keyword === "required" || keyword === "additionalProperties" ? "" : undefined;
 }
 
 /**
@@ -155,7 +152,7 @@ function placeOf({ instancePath, params, propertyName }: ErrorObject): string {
 function ruleOf(error: ErrorObject): Text {
 	const { keyword, params, data, parentSchema } = error;
 	const value = shownValue(keyword === "discriminator" ? params.tagValue : data);
-	const first = valuesOf[keyword]?.(params);
+	const first = firstValue(keyword, params);
 	const [example] = keyword === "type" ? (parentSchema?.examples ?? []) : [];
 	if (first && example) return textOf("type-example", first, shownValue(example));
 	if (first !== undefined) return textOf(keyword as TextCode, first, value);

@@ -60,7 +60,7 @@ async function openReader(service: string, target: TargetName, first: string): P
 }
 
 /** The targets of the older service; each release served at most two of them. */
-const comparedTargets = ["v0.9", "v1", "v2"] as const satisfies readonly TargetName[];
+const comparedTargets: readonly TargetName[] = ["v0.9", "v1", "v2"];
 
 const notServed: Reader = async () => "has no such version";
 
