@@ -1,6 +1,6 @@
 import { groupBy } from "../registry/json.ts";
 import { type CheckedLayer, type FileProblem, judgeStored, type LayerFile } from "../registry/judge.ts";
-import { descriptionPath, folderOf, layerPath, parseLayerPath } from "../registry/smallkey.ts";
+import { folderOf, layerPaths, parseLayerPath } from "../registry/smallkey.ts";
 import type { CommitReader } from "../store/git/commands/cat-file.ts";
 import { runGit } from "../store/git/commands/run.ts";
 import { listTree, type PathChange, readEntries } from "../store/git/commands/tree.ts";
@@ -92,7 +92,7 @@ function commitLayers({ repository, commit }: CommitAt, all: readonly PathChange
 export function storeLayers(at: CommitReader): ReadSpellings {
 	const read = async (lower: string) => {
 		const spellings = await at.spellings(lower);
-		const paths = spellings.flatMap((smallkey) => [layerPath(smallkey), descriptionPath(smallkey)]);
+		const paths = spellings.flatMap(layerPaths);
 		const files = await Promise.all(paths.map((path) => at.file(path)));
 		return files.flatMap((file) => file ?? []);
 	};
@@ -106,14 +106,16 @@ const maxCommits = 200;
 
 /** The newest valid contents; null without a valid registration. Removed content stays removed. */
 async function findEarlier({ repository, commit }: CommitAt, smallkey: string): Promise<CheckedLayer | null> {
-	const paths = [layerPath(smallkey), descriptionPath(smallkey)];
 	const how = [`--max-count=${maxCommits}`, "--format=", "--raw", "--no-abbrev"];
 	// Git uses the changed paths of the commit graph for one path only.
 	const read = async (path: string) => {
 		const output = await runGit(repository, ["log", ...how, commit, "--", path]);
 		return versionsOf(repository, output.toString("utf8").split("\n").filter(Boolean), path);
 	};
-	const [registrations, descriptions] = (await Promise.all(paths.map(read))) as [Versions, Versions];
+	const [registrations, descriptions] = (await Promise.all(layerPaths(smallkey).map(read))) as [
+		Versions,
+		Versions,
+	];
 	for await (const file of registrations) {
 		const served = judgeStored([file]).layers.get(smallkey);
 		if (!served) continue;

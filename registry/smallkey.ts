@@ -43,6 +43,11 @@ export function descriptionPath(smallkey: string): string {
 	return `layers/${folderOf(smallkey)}/${smallkey}.service.json`;
 }
 
+/** Of a layer's two files. */
+export function layerPaths(smallkey: string): [registration: string, description: string] {
+	return [layerPath(smallkey), descriptionPath(smallkey)];
+}
+
 export function fileName(path: string): string {
 	return path.slice(path.lastIndexOf("/") + 1);
 }

@@ -1,4 +1,4 @@
-import { descriptionPath, layerPath } from "../../registry/smallkey.ts";
+import { layerPaths } from "../../registry/smallkey.ts";
 import { counted } from "../../registry/untrusted-text.ts";
 import { trailersOf } from "../../store/git/commands/commits.ts";
 import { gitText, runGit } from "../../store/git/commands/run.ts";
@@ -49,7 +49,7 @@ export async function readOpen(repository: string, base: string) {
 
 /** Whether a layer of a proposal has changed since. */
 export async function isStale(repository: string, commit: string, smallkeys: string[], main: string) {
-	const paths = smallkeys.flatMap((smallkey) => [layerPath(smallkey), descriptionPath(smallkey)]);
+	const paths = smallkeys.flatMap(layerPaths);
 	const output = await runGit(repository, ["diff", "--name-only", `${commit}^`, main, "--", ...paths]);
 	return output.length > 0;
 }

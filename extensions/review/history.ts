@@ -1,4 +1,4 @@
-import { descriptionPath, layerPath } from "../../registry/smallkey.ts";
+import { layerPaths } from "../../registry/smallkey.ts";
 import { firstOf } from "../../registry/untrusted-text.ts";
 import { historyCommit } from "../../site/data/history.ts";
 import {
@@ -49,7 +49,7 @@ class History {
 	async read(range: string): Promise<Entry[]> {
 		const { smallkey } = this.subject;
 		// With all files of each commit, git takes three times as long.
-		const paths = smallkey === undefined ? ["layers"] : [layerPath(smallkey), descriptionPath(smallkey)];
+		const paths = smallkey === undefined ? ["layers"] : layerPaths(smallkey);
 		const about: LoggedCommit[] = [];
 		for await (const commit of this.#log([...order, range, "--", ...paths])) {
 			const { id, parents, committer, message, files } = commit;

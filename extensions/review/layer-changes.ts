@@ -12,7 +12,7 @@ import {
 	pathsByKey,
 } from "../../registry/judge.ts";
 import { warningsOf } from "../../registry/registration.ts";
-import { descriptionPath, layerPath, ownersPath, parseLayerPath } from "../../registry/smallkey.ts";
+import { layerPath, layerPaths, ownersPath, parseLayerPath } from "../../registry/smallkey.ts";
 import { textIn } from "../../registry/texts.ts";
 import { withTemporaryFolder } from "../../store/files/files.ts";
 import { GitFailure, gitText, withQuarantine } from "../../store/git/commands/run.ts";
@@ -95,7 +95,7 @@ async function changesOf(repository: string, { changed, paths, obstacle }: Merge
 	const inLayers = changed.filter(({ path }) => `${path}/`.startsWith("layers/"));
 	const edited = inLayers.map(({ path }) => path);
 	const smallkeys = [...new Set(edited.flatMap((path) => parseLayerPath(path)?.smallkey ?? []))].sort();
-	const ofLayers = smallkeys.flatMap((smallkey) => [layerPath(smallkey), descriptionPath(smallkey)]);
+	const ofLayers = smallkeys.flatMap(layerPaths);
 	const needed = new Set([ownersPath, ...edited, ...ofLayers]);
 	const listed = await listTree(repository, base, "layers/");
 	const stored = listed.filter(({ path }) => needed.has(path));
