@@ -112,10 +112,8 @@ async function findEarlier({ repository, commit }: CommitAt, smallkey: string): 
 		const output = await runGit(repository, ["log", ...how, commit, "--", path]);
 		return versionsOf(repository, output.toString("utf8").split("\n").filter(Boolean), path);
 	};
-	const [registrations, descriptions] = (await Promise.all(layerPaths(smallkey).map(read))) as [
-		Versions,
-		Versions,
-	];
+	const [path, descriptionPath] = layerPaths(smallkey);
+	const [registrations, descriptions] = await Promise.all([read(path), read(descriptionPath)]);
 	for await (const file of registrations) {
 		const served = judgeStored([file]).layers.get(smallkey);
 		if (!served) continue;
@@ -128,10 +126,12 @@ async function findEarlier({ repository, commit }: CommitAt, smallkey: string): 
 	return null;
 }
 
-type Versions = AsyncGenerator<LayerFile>;
-
 /** Newest first. `lines`: of `git log --raw`. */
-async function* versionsOf(repository: string, lines: readonly string[], path: string): Versions {
+async function* versionsOf(
+	repository: string,
+	lines: readonly string[],
+	path: string,
+): AsyncGenerator<LayerFile> {
 	for (const line of lines) {
 		const [, mode = "", , id = "", status = ""] = line.split(/[ \t]/);
 		if (status === "D") return;
