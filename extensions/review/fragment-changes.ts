@@ -3,6 +3,7 @@ import type { CheckedLayer } from "../../registry/judge.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { type FragmentSettings, layerFacts, type TargetName } from "../../registry/targets/facts.ts";
 import { renderAt, targetNames } from "../../registry/targets/table.ts";
+import { shortened } from "../../registry/untrusted-text.ts";
 import type { ChangedLayer } from "./layer-changes.ts";
 
 export interface FragmentChange {
@@ -41,7 +42,7 @@ export function fragmentChanges(layer: ChangedLayer, settings: FragmentSettings)
 			const all = differences(linesOf(layer.before, target), linesOf(layer.after, target));
 			const values = all.flatMap(changedValue);
 			if (all.length === 0 || (changes.length > 0 && values.every((value) => seen.has(value)))) continue;
-			const lines = all.slice(0, maxLines).map(cut);
+			const lines = all.slice(0, maxLines).map((line) => shortened(line, maxLineLength));
 			changes.push({ lang, target, lines, hidden: all.length - lines.length });
 			for (const value of values) seen.add(value);
 		}
@@ -57,10 +58,6 @@ function changedValue(line: string): string[] {
 	if (!/^[+-]/.test(line)) return [];
 	const [, name = "", value = ""] = memberLine.exec(line.slice(1).trim()) ?? [];
 	return /^[[\]{}]*$/.test(value) || /^(?:layerType|type)$/.test(name) ? [] : [line.charAt(0) + value];
-}
-
-function cut(line: string): string {
-	return line.length > maxLineLength ? `${line.slice(0, maxLineLength).toWellFormed()}…` : line;
 }
 
 function differences(before: string[], after: string[]): string[] {

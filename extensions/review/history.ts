@@ -62,7 +62,10 @@ class History {
 			about.push(commit);
 		}
 		const entries: Entry[] = [];
-		for await (const commit of this.#withAllFiles(about)) entries.push(this.#entryOf(commit));
+		const ids = about.map(({ id }) => `${id}\n`).join("");
+		const isPart = smallkey !== undefined && ids !== "";
+		for await (const commit of isPart ? this.#log(["--no-walk=unsorted", "--stdin"], ids) : about)
+			entries.push(this.#entryOf(commit));
 		return entries.reverse();
 	}
 
@@ -76,11 +79,6 @@ class History {
 
 	#log(words: readonly string[], input?: string): AsyncIterable<LoggedCommit> {
 		return readLog(this.repository, ["--diff-merges=first-parent", ...words], input);
-	}
-
-	async *#withAllFiles(commits: readonly LoggedCommit[]): AsyncGenerator<LoggedCommit> {
-		if (this.subject.smallkey === undefined || commits.length === 0) return yield* commits;
-		yield* this.#log(["--no-walk=unsorted", "--stdin"], commits.map(({ id }) => `${id}\n`).join(""));
 	}
 
 	#entryOf(logged: LoggedCommit): Entry {
