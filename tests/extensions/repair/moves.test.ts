@@ -109,8 +109,6 @@ const pictures = movesOf(
 			same("woods"),
 			{ others: [wmsAt(ows, "woods")] },
 		],
-		"a WMS has two layers that are alike": [W("/ows: rivers@a, rivers@b")],
-		"a WMS has other layers only": [W("/ows: woods")],
 		"a layer has an empty title, as many have": [
 			W("/ows: plain@b, plain@c"),
 			"nothing",
