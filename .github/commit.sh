@@ -18,9 +18,9 @@ for branch in $1; do
 		*)
 			[[ "$branch" =~ ^repair/[A-Za-z0-9_+=-]{1,64}$ ]]
 			only=(--exclude=layers/owners.json --exclude=layers/health.json --include="layers/*.json")
-			# Of its message come the subject and two trailers.
-			message=$(sed --quiet --regexp-extended '1G; 1p; /^(Repairs: [A-Za-z0-9_+=-]{1,64}|Evidence: [0-9a-f]{16})$/p' \
-				"found/$branch/message.txt")
+			# Of its message come the subject and three trailers.
+			trailers="Repairs: [A-Za-z0-9_+=-]{1,64}|Evidence: [0-9a-f]{16}|Certainty: (same|perhaps)"
+			message=$(sed --quiet --regexp-extended "1G; 1p; /^($trailers)$/p" "found/$branch/message.txt")
 			;;
 	esac
 	git read-tree HEAD

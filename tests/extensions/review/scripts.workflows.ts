@@ -164,9 +164,9 @@ test("of a patch that no harvest has written no commit is made", async () => {
 	assert.is(branches, "main base\n");
 });
 
-test("a repair is a commit on its own branch; only layers and two trailers come with it", async () => {
+test("a repair is a commit on its own branch; only layers and three trailers come with it", async () => {
 	const change = { [wells]: featureFile("https://other.example/MapServer/1"), "layers/health.json": "{}" };
-	const message = "repair wells\n\nRepairs: wells\nEvidence: 0123456789abcdef";
+	const message = "repair wells\n\nRepairs: wells\nEvidence: 0123456789abcdef\nCertainty: same";
 	await exits(
 		commit("repair/wells", { ...change, "SECURITY.md": "mine\n" }, `${message}\nSender: jstest\n`),
 		0,
