@@ -50,12 +50,12 @@ const maxWaiting = 1_000;
  */
 export function createNodeServer(options: NodeOptions) {
 	const times = { ...defaultTimes, ...options.times };
-	const { headTimeoutMs, bodyTimeoutMs, checkEveryMs } = times;
+	const requestTimeout = times.headTimeoutMs + times.bodyTimeoutMs;
 	const exchanges = prepareExchanges(options, times, () => !server.listening);
 	const settings = {
-		headersTimeout: headTimeoutMs,
-		requestTimeout: headTimeoutMs + bodyTimeoutMs,
-		connectionsCheckingInterval: checkEveryMs,
+		headersTimeout: times.headTimeoutMs,
+		requestTimeout,
+		connectionsCheckingInterval: times.checkEveryMs,
 		// A target that is too long gets 414, and not 431.
 		maxHeaderSize: 64 * 1024,
 	};
@@ -92,7 +92,7 @@ export function createNodeServer(options: NodeOptions) {
 	});
 	const end = async () => {
 		// Node's own time-outs have no effect on a server that is closing.
-		const bound = setTimeout(() => server.closeAllConnections(), headTimeoutMs + bodyTimeoutMs);
+		const bound = setTimeout(() => server.closeAllConnections(), requestTimeout);
 		const closed = once(server, "close");
 		server.close();
 		// Node waits for the first request of a connection.

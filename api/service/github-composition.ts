@@ -16,7 +16,7 @@ import type { Configuration } from "./settings.ts";
 export async function openGithubService(
 	configuration: Configuration,
 	senders: Senders,
-	{ extensions = [], sendersState = () => null }: Pick<ServiceOptions, "extensions" | "sendersState"> = {},
+	{ extensions = [], sendersState = () => null }: Pick<ServiceOptions, "extensions" | "sendersState">,
 ) {
 	const { github, targets } = configuration;
 	if (!github) throw new Error("GITHUB_REPOSITORY: must be set");

@@ -84,11 +84,6 @@ test("the receipt names each target that cannot express the layer", async ({ han
 	assert.equal(warnings.slice(-2), [`v0.9, en, fr: ${rule}`, `v1, en, fr: ${rule}`]);
 	for (const path of everyPath("tiles"))
 		assert.is((await handlers.get(path)).status, fragments.includes(path) ? 200 : 404, path);
-	const node = { service_type: "ogcWms", service_url: "https://host.example/wms", recursive: true };
-	const whole = await receiptOf(
-		handlers.put("whole", JSON.stringify({ version: "2.0", en: node, fr: node })),
-	);
-	assert.match(whole.warnings.join("\n"), `v0.9, en, fr: ${rule}`);
 });
 
 test("a timestamp is less than two minutes from the clock, to the millisecond", async ({ handlers }) => {

@@ -100,11 +100,8 @@ trial("a trial starts with the checkout's examples, production with none", async
 	const [, folder = ""] = /it back, in (.*):\n\n {2}DATA_DIR=\S+\.data npx /.exec(trial.output()) ?? [];
 	assert.is(join(folder, "/"), root);
 	writeFiles(path, { "data/senders.json": '{"1":"imported"}' });
-	await using production = await serve({
-		SITE: "off",
-		NODE_ENV: "production",
-		DATA_DIR: join(path, "data"),
-	});
+	const DATA_DIR = join(path, "data");
+	await using production = await serve({ SITE: "off", NODE_ENV: "production", DATA_DIR });
 	assert.match(production.output(), "Serving 0 layers at ");
 	assert.not.match(production.output(), "--sender 1");
 });

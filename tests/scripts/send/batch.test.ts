@@ -132,14 +132,6 @@ test("on GitHub a batch is one commit, or one pull request, and its requests gro
 		/^2 registered.*\ncommit .*\nbranch register\/operator\+review\.spring\npull request http/s;
 	await prints(register([path, "--review-name", "spring"], env), 0, expected);
 	assert.equal(await peer.commits(), before);
-	writeFiles(path, { "three.json": wmsFile("c") });
-	await exits(register([path, "--review-name", "spring"], env), 0);
-	const pulls = (await peer.api<{ head: { ref: string } }[]>("GET", "/pulls?state=open")).data;
-	assert.equal(
-		pulls.map(({ head }) => head.ref),
-		["register/operator+review.spring"],
-	);
-	assert.is(await peer.file("layers/th/three.json", "register/operator+review.spring"), wmsFile("c"));
 });
 
 test.run();
