@@ -5,6 +5,7 @@ import * as assert from "uvu/assert";
 import { layerPath } from "../../registry/smallkey.ts";
 import { isRefusal } from "../../store/decide.ts";
 import type { CommitRange } from "../../store/git/branch.ts";
+import { listBranches } from "../../store/git/review-branches.ts";
 import { syncPath } from "../../store/git/writer.ts";
 import { serviceIdentity } from "../../store/naming.ts";
 import { kindOfMode } from "../../store/reader.ts";
@@ -149,6 +150,14 @@ test("a change of nothing is answered with its layer's last commit, a pushed one
 test("a file with an old mode of git is a plain one", () => {
 	const modes = ["100644", "100755", "100664", "120000", "160000"];
 	assert.equal(modes.map(kindOfMode), ["file", "file", "file", "symlink", "other"]);
+});
+
+test("no message of a commit can name another branch", async ({ world }) => {
+	const message = "subject\n\nwhy\x01\nregister/other/x\n";
+	const commit = await world.commit(message);
+	await world.git("branch", "register/message", commit);
+	const [branch, ...others] = await listBranches(world.path, [], ["register/message"]);
+	assert.equal([branch?.name, branch?.message, others], ["register/message", message, []]);
 });
 
 test("a branch that has gone back is not followed, and nothing is written on it", async ({ world }) => {

@@ -116,17 +116,19 @@ export function parseCommit({ id, body }: GitObject): RawCommit {
 	const lines = headerLines(body);
 	const values = (name: string) =>
 		lines.filter((line) => line.startsWith(`${name} `)).map((line) => line.slice(name.length + 1));
-	const [author = ""] = values("author");
-	const [committer = ""] = values("committer");
 	const end = body.indexOf("\n\n");
-	const message = end < 0 ? "" : body.toString("utf8", end + 2);
-	const parents = values("parent");
-	return { id, parents, author: parsePerson(author), committer: parsePerson(committer), message };
+	return {
+		id,
+		parents: values("parent"),
+		author: parsePerson(values("author")[0]),
+		committer: parsePerson(values("committer")[0]),
+		message: end < 0 ? "" : body.toString("utf8", end + 2),
+	};
 }
 
 const maxTimeMs = 8.64e15;
 
-function parsePerson(text: string): Person {
+function parsePerson(text = ""): Person {
 	const [, name = "", mail = "", time = ""] = /^([^<]*)<(?:([^>]*)>(.*))?/.exec(text) ?? [];
 	const timeMs = Number.parseInt(time.trim(), 10) * 1_000;
 	return { name: name.trim(), mail: mail.trim(), timeMs: Math.abs(timeMs) <= maxTimeMs ? timeMs : 0 };
