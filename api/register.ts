@@ -95,9 +95,7 @@ export async function putEdits(
 	return edits;
 }
 
-function judgeStored(layer: Layer) {
-	return parseRegistration(encoder.encode(layer.registration), "stored");
-}
+const judgeStored = (layer: Layer) => parseRegistration(encoder.encode(layer.registration), "stored");
 
 export function parseStored(layer: Layer | null): Registration | null {
 	return layer && judgeStored(layer).registration;

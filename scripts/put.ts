@@ -13,9 +13,9 @@ import {
 import { removeMany } from "./send/send-batch.ts";
 import { createRun } from "./terminal/command-line.ts";
 
-/** @throws {Error} with the path: of a folder, Node's own has none */
-async function readNamed(path: string): Promise<Buffer> {
-	return readFile(path).catch((error: NodeJS.ErrnoException) => {
+/** Node's own error does not name a folder. */
+function readNamed(path: string): Promise<Buffer> {
+	return readFile(path).catch((error) => {
 		throw error.code === "EISDIR" ? new Error(`${path}: is a folder`) : error;
 	});
 }
