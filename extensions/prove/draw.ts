@@ -115,9 +115,7 @@ async function zoomIn(page: Page): Promise<void> {
 	await waitUntilDrawn(page);
 }
 
-type Visibility = "visible" | "hidden";
-
-async function setVisibility(page: Page, selector: string, visibility: Visibility): Promise<void> {
+async function setVisibility(page: Page, selector: string, visibility: "visible" | "hidden") {
 	await page.locator(selector).evaluateAll((elements, value) => {
 		for (const element of elements) (element as HTMLElement).style.visibility = value;
 	}, visibility);
@@ -143,7 +141,7 @@ function areDifferent(a: Buffer, b: Buffer): boolean {
 /** The page loads symbols after features, so two equal screenshots are awaited. */
 const maxPictures = 10;
 
-async function stableScreenshot(page: Page, visibility: Visibility): Promise<Buffer> {
+async function stableScreenshot(page: Page, visibility: "visible" | "hidden"): Promise<Buffer> {
 	await setVisibility(page, ".drawnlayer", visibility);
 	let last = await page.locator(mapSelector).screenshot();
 	for (let taken = 1; taken < maxPictures; taken += 1) {

@@ -44,7 +44,6 @@ export interface ProveRun extends Omit<DrawOptions, "browser"> {
 }
 
 const layersAtOnce = 3;
-
 const layersPerBrowser = 50;
 
 /** After an interruption, the next run of the same day draws the remaining layers. */
@@ -111,19 +110,19 @@ async function recordProof(
 	drawn: readonly DrawResult[],
 ): Promise<void> {
 	const before = proofs.get(smallkey);
-	const bytes = drawn.find(({ picture }) => picture !== null)?.picture;
-	const hash = bytes && createHash("sha256").update(bytes).digest("hex").slice(0, 12);
-	const name = `${folderOf(smallkey)}/${smallkey}.${hash}.webp`;
+	let picture = before?.picture;
+	const bytes = drawn.find((result) => result.picture)?.picture;
 	if (bytes) {
+		const hash = createHash("sha256").update(bytes).digest("hex").slice(0, 12);
+		picture = `${folderOf(smallkey)}/${smallkey}.${hash}.webp`;
 		await mkdir(join(folder, folderOf(smallkey)), { recursive: true });
-		placeFile(folder, name, Buffer.from(bytes));
+		placeFile(folder, picture, bytes);
 	}
-	const picture = bytes ? name : before?.picture;
-	const cause = drawn.find(({ cause }) => cause !== undefined)?.cause;
+	const cause = drawn.find((result) => result.cause)?.cause;
 	proofs.set(smallkey, {
 		day,
 		...(cause && { since: before?.since ?? day, cause }),
-		...(picture !== undefined && { picture }),
+		...(picture && { picture }),
 	});
 }
 

@@ -76,17 +76,15 @@ function ringOf([west, south, east, north]: Bounds): number[][] {
 	return [start, [east, south], [east, north], [west, north], start];
 }
 
-const arcgis = (kind: string) => `ESRI:ArcGIS:${kind}`;
-
 /** Type of an entry → protocol, by the names that the QGIS plugin MetaSearch recognizes (its `link_types.py`). */
 const protocols: Readonly<Record<string, string>> = {
 	wms: "OGC:WMS",
 	ogcWms: "OGC:WMS",
 	ogcWmts: "OGC:WMTS",
-	esriFeatureServer: arcgis("FeatureServer"),
-	esriMapServer: arcgis("MapServer"),
-	esriTile: arcgis("MapServer"),
-	esriImage: arcgis("ImageServer"),
+	esriFeatureServer: "ESRI:ArcGIS:FeatureServer",
+	esriMapServer: "ESRI:ArcGIS:MapServer",
+	esriTile: "ESRI:ArcGIS:MapServer",
+	esriImage: "ESRI:ArcGIS:ImageServer",
 };
 
 /** Groups: service, kind, number. */
@@ -98,7 +96,7 @@ function serviceLinks(entry: Entry): Link[] {
 	return serviceLangs.map((lang) => {
 		const address = addressOf(entry, lang);
 		const [, service = address, kind, number] = oneLayer.exec(address) ?? [];
-		const ofKind = kind && arcgis(/^m/i.test(kind) ? "MapServer" : "FeatureServer");
+		const ofKind = kind && `ESRI:ArcGIS:${/^m/i.test(kind) ? "MapServer" : "FeatureServer"}`;
 		const protocol = protocols[entry.type] ?? ofKind;
 		const name = number ?? layersIn(entry, lang).join(",");
 		return {

@@ -71,12 +71,9 @@ export const runHarvest = createRun(async ({ read, environment, io }) => {
 
 	async function harvestIntoFolder({ smallkey, registration, description }: CheckedLayer) {
 		const harvested = await harvestLayer(registration, description, clients);
-		const path = pathInLayers(descriptionPath(smallkey));
-		const before = await readTextIfThere(join(folder, path));
 		const merged = mergeDescription(registration, harvested, description);
-		const text = merged && descriptionText(merged);
-		const changed = text !== null && text !== before;
-		if (changed) placeFile(folder, path, Buffer.from(text));
+		const bytes = merged && Buffer.from(descriptionText(merged));
+		const changed = bytes && placeFile(folder, pathInLayers(descriptionPath(smallkey)), bytes) !== "same";
 		return { smallkey, findings: harvested.findings, changed };
 	}
 

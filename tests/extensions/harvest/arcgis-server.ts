@@ -18,13 +18,7 @@ export function layerDocument(more: object = {}): Record<string, unknown> {
 		minScale: 4000000,
 		maxScale: 0,
 		displayField: "NAME",
-		extent: {
-			xmin: -123,
-			ymin: 45.4215,
-			xmax: -60,
-			ymax: 70,
-			spatialReference: { wkid: 4269, latestWkid: 4269 },
-		},
+		extent: { xmin: -123, ymin: 45.4215, xmax: -60, ymax: 70, spatialReference: { wkid: 4269 } },
 		drawingInfo: { renderer: { type: "simple", label: "Station", symbol: marker(255) } },
 		fields: [
 			{ name: "OBJECTID", type: "esriFieldTypeOID", alias: "OBJECTID" },

@@ -239,7 +239,6 @@ test("what is not a feature layer is a wrong registration, a server in trouble i
 		],
 		[json({ status: "error", messages: ["No machine"] }), "down: answers with ArcGIS error ?: No machine"],
 		[json({ status: "error", messages: ["No"], code: 404 }), "wrong: answers with ArcGIS error 404: No"],
-		[503, "down: answers with status 503"],
 		[
 			rendered(byValue(Array(1_001).fill({}))),
 			"down: has more than 1000 fields, 1000 classes or 512 KiB of both, too many to be served",

@@ -89,7 +89,6 @@ test("a service of version 2.0 is wrong for what its kind does not draw, as the 
 		["ogcWms", wms, { scrape_only: ["roads", "rails"] }, "has no layer rails among its 1"],
 		["ogcWmts", wms, { recursive: true }, "does not answer as WMTS does"],
 		["ogcWms", wms.replace("<Name>roads</Name>", ""), { recursive: true }, "has no layers"],
-		["ogcWms", map, { recursive: true }, "does not answer as WMS does"],
 		["esriTile", { ...map, tileInfo: {} }, {}],
 		["esriTile", map, {}, "has no tiles: its pictures are drawn for each map"],
 		["esriTile", vector, {}, "is of another kind: VectorTileServer"],

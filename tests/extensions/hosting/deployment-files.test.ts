@@ -27,18 +27,16 @@ test("the worker is asked first for several layers of every target", async () =>
 });
 
 test("systemd and Docker start what npm start does, and cut off nothing that is still stored", async () => {
-	const [npm, unit, docker, page] = await Promise.all(
-		[...["package.json", "deploy/fragments.service"], ...["deploy/Dockerfile", "docs/one-machine.md"]].map(
-			read,
-		),
-	);
-	const start = JSON.parse(npm ?? "").scripts.start as string;
-	assert.is(/^ExecStart=\/usr\/bin\/(.*)$/m.exec(unit ?? "")?.[1], start);
-	assert.is(JSON.parse(/^CMD (.*)$/m.exec(docker ?? "")?.[1] ?? "").join(" "), start);
+	const start = JSON.parse(await read("package.json")).scripts.start as string;
+	const unit = await read("deploy/fragments.service");
+	assert.is(/^ExecStart=\/usr\/bin\/(.*)$/m.exec(unit)?.[1], start);
+	const [, command = ""] = /^CMD (.*)$/m.exec(await read("deploy/Dockerfile")) ?? [];
+	assert.is(JSON.parse(command).join(" "), start);
+	const page = await read("docs/one-machine.md");
 	const { headTimeoutMs, bodyTimeoutMs } = defaultTimes;
 	const longestMs = headTimeoutMs + bodyTimeoutMs + 2 * defaultLimits.silenceMs;
 	const stop = /^TimeoutStopSec=(\d+)$/m;
-	for (const granted of [stop.exec(unit ?? ""), /--stop-timeout (\d+) /.exec(page ?? "")])
+	for (const granted of [stop.exec(unit), /--stop-timeout (\d+) /.exec(page)])
 		assert.ok(Number(granted?.[1]) * 1000 > longestMs + 10_000, `${granted?.[0]}, and ${longestMs} ms`);
 });
 

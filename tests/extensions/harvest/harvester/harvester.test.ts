@@ -192,11 +192,10 @@ test("a description that the store refuses does not keep the others from being s
 	const states = () => ["ab", "cd"].map((smallkey) => harvester.states.stateOf(smallkey)?.state);
 	await eventually(() => !states().includes("waiting"));
 	assert.equal([states(), lines], [["failed", "done"], [{ harvested: 1, changed: 1 }]]);
-	const ours = {
-		en: "this catalogue could not read or store it now; it tries again by itself",
-		fr: "ce catalogue n’a pas pu le lire ou l’enregistrer; il réessaiera de lui-même",
-	};
-	assert.equal((harvester.states.stateOf("ab") as { findings?: unknown }).findings, [ours]);
+	assert.match(
+		JSON.stringify(harvester.states.stateOf("ab")),
+		"this catalogue could not read or store it now",
+	);
 	assert.is(handlers.reported.splice(0).length, 1);
 });
 
