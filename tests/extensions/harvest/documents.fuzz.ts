@@ -94,7 +94,7 @@ function askFrom(sent: { layer: Answer; legend: Answer; count: Answer }): Ask {
 	};
 }
 
-function assertFindings({ findings }: Pick<Harvest, "findings">): void {
+function assertFindings(findings: Harvest["findings"]): void {
 	for (const { state, pointer, text } of findings) {
 		assert.ok(state === "down" || state === "wrong");
 		assert.match(
@@ -111,7 +111,7 @@ test("whatever a feature service sends, a layer is served that the viewer accept
 	let described = 0;
 	const property = fc.asyncProperty(answers, async (sent) => {
 		const harvested = await harvestLayer(registration, null, createClients(askFrom(sent), 3978));
-		assertFindings(harvested);
+		assertFindings(harvested.findings);
 		const description = mergeDescription(registration, harvested, null);
 		if (description) {
 			described += 1;
@@ -119,9 +119,8 @@ test("whatever a feature service sends, a layer is served that the viewer accept
 			assert.ok(written.length < 1_200_000);
 			assert.equal(parseDescription(written), description, "it is read as it was written");
 		}
-		for (const lang of ["en", "fr"] as const) {
+		for (const lang of ["en", "fr"] as const)
 			assertAccepted(renderV09(lang, "odd", registration, description, settings));
-		}
 	});
 	await fc.assert(property, { numRuns: fuzzRuns });
 	assert.ok(described > 0, "the cases are not all junk");
@@ -157,11 +156,9 @@ test("whatever a WMS sends, its check ends with facts or findings", async () => 
 	let found = 0;
 	const property = fc.asyncProperty(capabilities, contentType, async (sent, type) => {
 		const answer: Answer = { ok: true, bytes: new TextEncoder().encode(sent), type };
-		const checked = await checkLayer(
-			registration,
-			createClients(async () => answer, 3978),
-		);
-		assertFindings({ findings: checked });
+		const clients = createClients(async () => answer, 3978);
+		const checked = await checkLayer(registration, clients);
+		assertFindings(checked);
 		if (checked.every(({ what }) => what.code !== "no-layer" && what.code !== "unlike")) found += 1;
 	});
 	await fc.assert(property, { numRuns: fuzzRuns });

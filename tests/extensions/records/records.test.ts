@@ -58,18 +58,10 @@ test("limit and offset page through the records, each once", async ({ ask }) => 
 });
 
 test("what cannot be read is refused in the language of the request", async ({ ask }) => {
-	const many = Array.from({ length: 11 }, (_, at) => `a${at}`).join();
 	const wrong = ["limit=0", "limit=x", "offset=-1", "bbox=1,2,3", "bbox=0,9,1,8", "bbox=a,b,c,d", "f=xml"];
-	const long = [`q=${"x".repeat(201)}`, `query=${"x,".repeat(4_000)}`];
-	for (const query of [
-		...wrong,
-		"datetime=yesterday",
-		"datetime=a/b/c",
-		"datetime=2026-13-41",
-		"what=1",
-		...long,
-		`q=${many}`,
-	]) {
+	const times = ["datetime=yesterday", "datetime=a/b/c", "datetime=2026-13-41"];
+	const long = [`q=${"x".repeat(201)}`, `query=${"x,".repeat(4_000)}`, `q=${"a,".repeat(11)}`];
+	for (const query of [...wrong, ...times, "what=1", ...long]) {
 		const { code, description } = await read(ask, `${items}?${query}`, 400);
 		assert.is(code, "InvalidParameterValue", query);
 		assert.match(description, query.split("=")[0] as string);

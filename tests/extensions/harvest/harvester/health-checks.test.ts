@@ -128,12 +128,7 @@ const noon = () => new Date("2026-03-04T12:00:00Z");
 const sickLayer = { smallkey: "roads", state: "down", since: "2026-W10" } as const;
 const sick: Notice = { event: "sick", layers: [sickLayer] };
 
-interface Sent {
-	url: string;
-	method: string | undefined;
-	headers: Record<string, string>;
-	body: Uint8Array;
-}
+type Sent = { url: string; method?: string; headers: Record<string, string>; body: Uint8Array };
 
 /** A notifier whose requests get these statuses in turn; 0: no answer. */
 function notifierWith(statuses: number[]) {
@@ -142,8 +137,8 @@ function notifierWith(statuses: number[]) {
 		...{ target, now: noon },
 		warn: (line) => warned.push(line),
 		pause: async (ms) => pauses.push(ms),
-		fetch: async (url, { method, headers, body } = {}) => {
-			sent.push({ url: String(url), method, headers: headers as Sent["headers"], body: body as Uint8Array });
+		fetch: async (url, request) => {
+			sent.push({ ...(request as Sent), url: String(url) });
 			const status = statuses.shift() ?? 0;
 			if (status === 0) throw new Error("refuses the connection");
 			return new Response(null, { status });
