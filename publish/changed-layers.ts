@@ -105,19 +105,12 @@ export function storeLayers(at: CommitReader): ReadSpellings {
 const maxCommits = 200;
 
 /** The newest valid contents; null without a valid registration. Removed content stays removed. */
-async function findEarlier({ repository, commit }: CommitAt, smallkey: string): Promise<CheckedLayer | null> {
-	const how = [`--max-count=${maxCommits}`, "--format=", "--raw", "--no-abbrev"];
-	// Git uses the changed paths of the commit graph for one path only.
-	const read = async (path: string) => {
-		const output = await runGit(repository, ["log", ...how, commit, "--", path]);
-		return versionsOf(repository, output.toString("utf8").split("\n").filter(Boolean), path);
-	};
+async function findEarlier(at: CommitAt, smallkey: string): Promise<CheckedLayer | null> {
 	const [path, descriptionPath] = layerPaths(smallkey);
-	const [registrations, descriptions] = await Promise.all([read(path), read(descriptionPath)]);
-	for await (const file of registrations) {
+	for await (const file of versionsOf(at, path)) {
 		const served = judgeStored([file]).layers.get(smallkey);
 		if (!served) continue;
-		for await (const description of descriptions) {
+		for await (const description of versionsOf(at, descriptionPath)) {
 			const { layers, problems } = judgeStored([file, description]);
 			if (problems.length === 0) return layers.get(smallkey) ?? served;
 		}
@@ -126,13 +119,11 @@ async function findEarlier({ repository, commit }: CommitAt, smallkey: string): 
 	return null;
 }
 
-/** Newest first. `lines`: of `git log --raw`. */
-async function* versionsOf(
-	repository: string,
-	lines: readonly string[],
-	path: string,
-): AsyncGenerator<LayerFile> {
-	for (const line of lines) {
+/** Newest first. Git uses the changed paths of the commit graph for one path only. */
+async function* versionsOf({ repository, commit }: CommitAt, path: string) {
+	const how = [`--max-count=${maxCommits}`, "--format=", "--raw", "--no-abbrev"];
+	const output = await runGit(repository, ["log", ...how, commit, "--", path]);
+	for (const line of output.toString("utf8").split("\n").filter(Boolean)) {
 		const [, mode = "", , id = "", status = ""] = line.split(/[ \t]/);
 		if (status === "D") return;
 		yield* await readEntries(repository, [{ path, mode, id }]);

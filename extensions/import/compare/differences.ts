@@ -16,14 +16,13 @@ export interface Difference {
 /** Compares a layer's nodes, at v0.9, v1 or v2. A kind occurs once, and is relevant if it is relevant anywhere. */
 export function differences(before: Json, now: Json): Difference[] {
 	const isOtherForm = isOtherMapServerForm(before, now);
-	const all = memberDifferences("", before, now).map((difference) =>
-		isOtherForm && mapServerMembers.includes(difference.kind)
-			? { ...difference, kind: otherForm, isRelevant: false }
-			: difference,
-	);
 	const kinds = new Map<string, Difference>();
-	for (const difference of all)
-		if (!kinds.get(difference.kind)?.isRelevant) kinds.set(difference.kind, difference);
+	for (const difference of memberDifferences("", before, now)) {
+		const isOfForm = isOtherForm && mapServerMembers.includes(difference.kind);
+		const kind = isOfForm ? otherForm : difference.kind;
+		const isRelevant = difference.isRelevant && !isOfForm;
+		if (!kinds.get(kind)?.isRelevant) kinds.set(kind, { ...difference, kind, isRelevant });
+	}
 	return [...kinds.values()];
 }
 
