@@ -103,14 +103,14 @@ export function layerFacts(
 	const forV2: { service_url?: string; layer?: string } =
 		(!isVersion2(registration) && registration.targets?.v2?.[lang]) || {};
 	const entries = entriesOf(registration, lang, harvested);
-	const title = (harvested && "title" in harvested && harvested.title) || "";
+	const title = (harvested && "title" in harvested && harvested.title) || service.name;
 	return {
 		lang,
 		id: `rcs.${smallkey}.${lang}`,
 		type,
 		/** Without a slash at the end (ArcGIS) or a lone `?` (OGC). */
 		url,
-		name: escapeMarkup(members.service_name || serviceName(type, url, entries, service, title) || smallkey),
+		name: escapeMarkup(members.service_name || serviceName(type, url, entries, title) || smallkey),
 		entries,
 		/** The registered field, else the service's; `""` where neither is known. */
 		nameField: escapeMarkup(nameField(columns, [members.display_field, service.display_field])),
@@ -134,16 +134,9 @@ function entriesOf(registration: Registration, lang: Lang, harvested: LangDescri
 	return harvested && "entries" in harvested ? harvested.entries : [];
 }
 
-function serviceName(
-	type: ServiceType,
-	url: string,
-	entries: Entries,
-	service: ServiceFacts,
-	title: string,
-): string {
-	if (type === "esriFeature") return service.name;
-	if (!isOgc(type)) return title || serviceNameIn(url);
-	return entries.length === 1 ? String(entries[0]) : "";
+function serviceName(type: ServiceType, url: string, entries: Entries, title: string): string {
+	if (isOgc(type)) return entries.length === 1 ? String(entries[0]) : "";
+	return title || (type === "esriFeature" ? "" : serviceNameIn(url));
 }
 
 const unknownService: ServiceFacts = {
