@@ -58,7 +58,7 @@ export function agreementOf(before: LangDescription, after: LangDescription): Ag
 }
 
 /** In these the layers of a series differ. */
-function seriesNames(layer: LayerDescription): string[] {
+function seriesNames(layer: LayerDescription) {
 	const names = "renderer" in layer ? [layer.name] : [layer.layers.join("\n"), layer.title ?? ""];
 	return [...names, pathOf(layer)];
 }
@@ -95,7 +95,7 @@ function compareNamed(before: NamedDescription, after: NamedDescription): Agreem
 }
 
 /** Folder and service on an ArcGIS server, else the whole path. */
-function pathOf({ service_url }: LayerDescription): string {
+function pathOf({ service_url }: LayerDescription) {
 	const { pathname } = new URL(service_url);
 	return /\/services\/(.*?\/(?:Map|Feature)Server)(?=\/|$)/i.exec(pathname)?.[1] ?? pathname;
 }
@@ -146,26 +146,26 @@ function fieldsRow(fields: string[], fieldsAfter: string[]): Evidence[] {
 }
 
 /** In upper case: a server's database decides on the case of names. */
-function fieldsOf({ fields }: FeatureDescription): string[] {
+function fieldsOf({ fields }: FeatureDescription) {
 	const textOf = ({ name, type }: Field) => `${name.toUpperCase()} (${type.replace("esriFieldType", "")})`;
 	return [...new Set(fields.map(textOf))];
 }
 
 /** Without the pictures, which a newer server draws in another way. */
-function symbolsOf({ renderer }: FeatureDescription): string {
+function symbolsOf({ renderer }: FeatureDescription) {
 	if (renderer.type === "simple") return renderer.label;
 	const by = renderer.type === "unique" ? renderer.fields.join(", ") : renderer.field;
 	return `${by}: ${renderer.classes.map(({ label }) => label).join(", ")}`;
 }
 
-function scalesOf({ min_scale = 0, max_scale = 0 }: LayerDescription): string {
+function scalesOf({ min_scale = 0, max_scale = 0 }: LayerDescription) {
 	return min_scale === 0 && max_scale === 0 ? "" : `1:${min_scale || "∞"} – 1:${max_scale}`;
 }
 
 /** In WMS 1.1.1 scales depend on a size of pixels that each server chooses. */
 const maxHintFactor = 2;
 
-function hasSameScales(before: LayerDescription, after: LayerDescription): boolean {
+function hasSameScales(before: LayerDescription, after: LayerDescription) {
 	return (["min_scale", "max_scale"] as const).every((name) => {
 		const [smaller = 0, larger = 0] = [before[name] ?? 0, after[name] ?? 0].sort((a, b) => a - b);
 		return smaller === larger || (smaller > 0 && larger / smaller < maxHintFactor);
@@ -173,7 +173,7 @@ function hasSameScales(before: LayerDescription, after: LayerDescription): boole
 }
 
 /** Whether the layer is no longer drawn at its earlier place or scales. */
-function isHidden(before: LayerDescription, after: LayerDescription): boolean {
+function isHidden(before: LayerDescription, after: LayerDescription) {
 	if (overlapOf(before, after) === 0) return true;
 	if (!("renderer" in before) && hasSameScales(before, after)) return false;
 	const smallest = ({ min_scale }: LayerDescription) => min_scale || Number.POSITIVE_INFINITY;
@@ -200,6 +200,6 @@ function overlapOf(before: LangDescription, after: LangDescription): number | nu
 	return both / (getArea(first) + getArea(second) - both);
 }
 
-function widen([west = 0, south = 0, east = 0, north = 0]: readonly number[]): number[] {
+function widen([west = 0, south = 0, east = 0, north = 0]: readonly number[]) {
 	return [west, south, Math.max(east, west + minSideDegrees), Math.max(north, south + minSideDegrees)];
 }

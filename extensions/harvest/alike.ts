@@ -3,13 +3,12 @@ import { causeOf } from "../../registry/health.ts";
 import { addressBelow, type Document } from "../../site/service/arcgis.ts";
 import { numberOf, quote, textOf, wordOf } from "../../site/service/decode.ts";
 import { type Agreement, agreementOf, hasItsName } from "./agreement.ts";
-import { askDocument, askLayers } from "./arcgis/answers.ts";
+import { askDocument, askLayers, objectsIn } from "./arcgis/answers.ts";
 import { describeLayer, sketchLayer } from "./arcgis/feature-layer.ts";
-import { numberIn, objectsIn } from "./arcgis/service.ts";
 import { orNull, Trouble } from "./ask.ts";
 import type { Clients } from "./clients.ts";
 import type { DescriptionResult } from "./description.ts";
-import { siblingText, wmsSiblings } from "./siblings.ts";
+import { numberIn, siblingText, wmsSiblings } from "./siblings.ts";
 import { describeLayers } from "./wms/describe-layers.ts";
 
 export interface Alike {
@@ -101,6 +100,6 @@ export async function checkSameLayer(
 	throw new Trouble("wrong", causeOf("other-layer", ...values));
 }
 
-function nameOf(description: LangDescription): string {
+function nameOf(description: LangDescription) {
 	return ("renderer" in description ? description.name : description.title) ?? "";
 }

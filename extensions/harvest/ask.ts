@@ -27,7 +27,7 @@ export class Trouble extends Error {
 }
 
 /** After 408 and 429 the service was slow or busy (RFC 9110 section 15.5.9, RFC 6585 section 4). */
-function isRefusal(status: number | null): boolean {
+function isRefusal(status: number | null) {
 	if (status === null || status === 408 || status === 429) return false;
 	return (status >= 400 && status < 500) || status === 501;
 }
@@ -142,6 +142,6 @@ async function askOnce(fetch: GuardedFetch, address: string, { signal, take }: A
 }
 
 /** An abort ends the wait early without an error; the caller checks the signal itself. */
-async function pause(ms: number, signal?: AbortSignal): Promise<void> {
+async function pause(ms: number, signal?: AbortSignal) {
 	await setTimeout(ms, undefined, { signal }).catch(() => undefined);
 }

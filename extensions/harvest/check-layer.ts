@@ -11,9 +11,8 @@ import {
 	withParents,
 } from "../../site/service/capabilities.ts";
 import { quote } from "../../site/service/decode.ts";
-import { askLayer, askService } from "./arcgis/answers.ts";
+import { askLayer, askService, leavesOf, objectsIn } from "./arcgis/answers.ts";
 import { fieldsOf } from "./arcgis/feature-layer.ts";
-import { leavesOf, objectsIn } from "./arcgis/service.ts";
 import { orTrouble, Trouble } from "./ask.ts";
 import type { Clients } from "./clients.ts";
 import { type Finding, findingOf } from "./finding.ts";
@@ -70,7 +69,7 @@ async function checkOgc(service: Service, { read }: Clients): Promise<Fault[]> {
 	return [...missing, ...notes.slice(0, maxMissing), ...types];
 }
 
-function memberInList(at: number): string {
+function memberInList(at: number) {
 	return `scrape_only/${at}`;
 }
 

@@ -1,7 +1,7 @@
 import type { Lang } from "../../registry/smallkey.ts";
 
 /** `OldData_2024-fr` → old, data, 2024, fr. */
-function wordsOf(text: string): string[] {
+function wordsOf(text: string) {
 	const parts = text.split(/[^\p{L}\p{N}]+|(?<=\p{Ll})(?=\p{Lu})|(?<=\p{L})(?=\p{N})|(?<=\p{N})(?=\p{L})/u);
 	return parts.filter(Boolean).map((part) => part.toLowerCase());
 }

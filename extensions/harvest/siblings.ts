@@ -1,3 +1,4 @@
+import { arcgisPath } from "../../registry/addresses.ts";
 import type { FeatureDescription, LangDescription, NamedDescription } from "../../registry/description.ts";
 import { maxSibling, maxSiblings, maxTitle } from "../../registry/schemas/description.ts";
 import { plainText } from "../../registry/untrusted-text.ts";
@@ -7,7 +8,6 @@ import { textOf, wordOf } from "../../site/service/decode.ts";
 import { agreementOf } from "./agreement.ts";
 import { askLayer, askLayers, askList } from "./arcgis/answers.ts";
 import { sketchLayer } from "./arcgis/feature-layer.ts";
-import { arcgisPlaceOf, numberIn } from "./arcgis/service.ts";
 import { orNull } from "./ask.ts";
 import type { Clients } from "./clients.ts";
 
@@ -23,7 +23,7 @@ export function wmsSiblings({ layers, others }: Capabilities): Map<string, strin
 	return texts;
 }
 
-function siblingOf(description: LangDescription): string {
+function siblingOf(description: LangDescription) {
 	if ("entries" in description) return "";
 	if ("layers" in description) return siblingText(description.layers[0] ?? "", description.title);
 	return siblingText(numberIn(description.service_url), description.name);
@@ -54,7 +54,7 @@ export async function withSiblings(description: LangDescription, clients: Client
 }
 
 /** The texts around the middle one, sorted: another order in the service changes nothing. */
-function selectNearest(texts: readonly string[], middleText: string): string[] {
+function selectNearest(texts: readonly string[], middleText: string) {
 	const sorted = [...new Set(texts.map((text) => text.slice(0, maxSibling)).filter(Boolean))].sort();
 	const middle = sorted.filter((text) => text < middleText).length;
 	const first = Math.min(Math.max(middle - maxSiblings / 2, 0), Math.max(sorted.length - maxSiblings, 0));
@@ -88,4 +88,40 @@ async function siblingsOf(description: FeatureDescription | NamedDescription, { 
 			siblings.push(text);
 	}
 	return siblings;
+}
+
+/** Accept addresses of an ArcGIS service, and of its WMS. */
+const arcgisService =
+	/^(.*\/rest\/services)\/(?:(.+)\/)?([^/]+)\/(MapServer|FeatureServer|ImageServer)(\/\d+)?\/?$/i;
+const arcgisWms = /^(.*)\/services\/(?:(.+)\/)?([^/]+)\/(MapServer|ImageServer)\/WMSServer\/?(?:\?.*)?$/i;
+
+/** Null for other addresses. `catalogue`: the address of the server's list. */
+export function arcgisPlaceOf(address: string) {
+	const service = arcgisService.exec(address);
+	const [, root, ...parts] = service ?? arcgisWms.exec(address) ?? [];
+	if (root === undefined) return null;
+	const [folder = "", name = "", type = "", layer = ""] = parts.map((part = "") => decode(part));
+	return {
+		folder,
+		name,
+		type,
+		catalogue: service ? root : `${root}/rest/services`,
+		/** Of another service on the server, with the same number of the layer. */
+		addressOf: (path: string, catalogue: string) =>
+			service
+				? `${catalogue}/${encodeURI(path)}${layer}`
+				: `${catalogue.replace("/rest/", "/")}/${encodeURI(path)}/WMSServer`,
+	};
+}
+
+function decode(text: string) {
+	try {
+		return decodeURI(text);
+	} catch {
+		return text;
+	}
+}
+
+export function numberIn(address: string): string {
+	return arcgisPath.exec(new URL(address).pathname)?.[2] ?? "";
 }

@@ -49,7 +49,7 @@ export function createMetrics() {
 }
 
 /** @param dataDir the folder whose disk is measured @throws {Error} if it cannot be measured */
-async function measure(registry: Registry, dataDir: string, read: RunningService["gauges"]): Promise<string> {
+async function measure(registry: Registry, dataDir: string, read: RunningService["gauges"]) {
 	const [now, { bsize, bavail, blocks }] = await Promise.all([read(), statfs(dataDir)]);
 	for (const [name, help, value] of [
 		["layers", "Layers that are served.", now.layers],

@@ -78,7 +78,7 @@ async function draw(options: DrawOptions, smallkey: string, lang: Lang): Promise
 const mapSelector = ".map[data-state]";
 
 /** Waits until the map is drawn or has failed, or the page says why it has no map. */
-async function waitUntilDrawn(page: Page): Promise<void> {
+async function waitUntilDrawn(page: Page) {
 	const ended = '.map[data-state="drawn"], .map[data-state="failed"], .mapplace .warning, .layerhead a';
 	await page.locator(ended).first().waitFor({ state: "attached" });
 }
@@ -102,7 +102,7 @@ async function inspectMap(page: Page, network: Network): Promise<DrawResult> {
 }
 
 /** Uses the page's button for the layer's scales, if there is one. */
-async function zoomIn(page: Page): Promise<void> {
+async function zoomIn(page: Page) {
 	const offer = page.locator(".maphelp button");
 	if (await offer.isVisible()) await offer.dispatchEvent("click");
 	else
@@ -122,7 +122,7 @@ async function setVisibility(page: Page, selector: string, visibility: "visible"
 }
 
 /** Whether the map with the layer differs from the map without it. */
-async function isVisible(page: Page): Promise<boolean> {
+async function isVisible(page: Page) {
 	let withLayer = await stableScreenshot(page, "visible");
 	for (let tries = 1; ; tries += 1) {
 		if (!areDifferent(withLayer, await stableScreenshot(page, "hidden"))) return false;
@@ -133,7 +133,7 @@ async function isVisible(page: Page): Promise<boolean> {
 	}
 }
 
-function areDifferent(a: Buffer, b: Buffer): boolean {
+function areDifferent(a: Buffer, b: Buffer) {
 	const [{ data }, { data: others }] = [decode(a), decode(b)];
 	return data.some((value, at) => Math.abs(value - (others[at] ?? 0)) > 3);
 }

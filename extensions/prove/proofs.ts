@@ -59,7 +59,7 @@ export async function runProofs(options: ProveRun): Promise<Proofs> {
 
 type Drawing = ProveRun & Awaited<ReturnType<typeof openProofs>>;
 
-async function drawAll(drawing: Drawing, layers: readonly CheckedLayer[]): Promise<void> {
+async function drawAll(drawing: Drawing, layers: readonly CheckedLayer[]) {
 	const { signal } = drawing;
 	const suspects: CheckedLayer[] = [];
 	let left = layers;
@@ -108,7 +108,7 @@ async function recordProof(
 	{ folder, day, proofs }: Drawing,
 	{ smallkey }: CheckedLayer,
 	drawn: readonly DrawResult[],
-): Promise<void> {
+) {
 	const before = proofs.get(smallkey);
 	let picture = before?.picture;
 	const bytes = drawn.find((result) => result.picture)?.picture;

@@ -38,7 +38,7 @@ export function* recordsFiles(
 	yield { path: index, text: () => `${JSON.stringify({ ...catalogOf(links), itemType: "catalog" })}\n` };
 }
 
-function joinTexts({ en, fr }: { en?: string; fr?: string }): string {
+function joinTexts({ en, fr }: { en?: string; fr?: string }) {
 	return [...new Set([en, fr])].filter(Boolean).join(" · ");
 }
 
@@ -71,7 +71,7 @@ export function recordOf(entry: Entry, root: string) {
 }
 
 /** Counter-clockwise from the south-west (RFC 7946, section 3.1.6). */
-function ringOf([west, south, east, north]: Bounds): number[][] {
+function ringOf([west, south, east, north]: Bounds) {
 	const start = [west, south];
 	return [start, [east, south], [east, north], [west, north], start];
 }

@@ -27,7 +27,7 @@ const maxPhrasesLength = 200;
 const instant = /^\d{4}-\d{2}-\d{2}(?:T[\d:.]+(?:Z|[+-]\d{2}:\d{2}))?$/i;
 
 /** Accepts an instant, or an interval `<start>/<end>`, whose ends may be open: `..` or nothing. */
-function isTime(text: string): boolean {
+function isTime(text: string) {
 	const ends = text.split("/");
 	const isOpen = (end: string) => ends.length === 2 && (end === "" || end === "..");
 	const isInstant = (end: string) => instant.test(end) && !Number.isNaN(Date.parse(end));
@@ -87,21 +87,21 @@ function parseBbox(text: string): Bounds | null {
 }
 
 /** Bounds whose west is greater than their east cross the date line. */
-function intersects(a: Bounds, b: Bounds): boolean {
+function intersects(a: Bounds, b: Bounds) {
 	const eastOf = ([west, , east]: Bounds) => (west <= east ? east : east + 360);
 	const overlaps = (turn: number) => a[0] <= eastOf(b) + turn && b[0] + turn <= eastOf(a);
 	return a[1] <= b[3] && b[1] <= a[3] && [-360, 0, 360].some(overlaps);
 }
 
 /** Removes differences of case, accents, spaces and apostrophes: keyboards write `'` where titles have `’`. */
-function normalize(text: string): string {
+function normalize(text: string) {
 	const line = fold(text).replace(/\s+/g, " ");
 	return line.replace(/[‘’ʼ′]/g, "'");
 }
 
 const searchedTexts = new WeakMap<Entry, string>();
 
-function searchedText(entry: Entry): string {
+function searchedText(entry: Entry) {
 	const { smallkey, title, description: about } = entry;
 	const textsIn = (lang: Lang) => [title[lang], about?.[lang], senderOf(entry, lang)];
 	const parts = () => [smallkey, ...langs.flatMap(textsIn), ...allKeywords(entry)];

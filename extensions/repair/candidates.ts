@@ -3,13 +3,12 @@ import { isVersion2, type Registration } from "../../registry/registration.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { hasItsName } from "../harvest/agreement.ts";
 import { type Alike, alikeAt, findAlike } from "../harvest/alike.ts";
-import { arcgisPlaceOf, numberIn } from "../harvest/arcgis/service.ts";
 import { orNull } from "../harvest/ask.ts";
 import type { Clients } from "../harvest/clients.ts";
 import { describe } from "../harvest/harvest-layer.ts";
 import { isOfOtherLanguage } from "../harvest/names.ts";
 import { placeOf, serviceOf } from "../harvest/service.ts";
-import { knowsAll } from "../harvest/siblings.ts";
+import { arcgisPlaceOf, knowsAll, numberIn } from "../harvest/siblings.ts";
 import { linkedServices, otherServices, permanentTarget, presenceOf } from "./places.ts";
 
 export interface Candidate extends Alike {

@@ -4,11 +4,10 @@ import { agreementOf, hasItsName } from "../harvest/agreement.ts";
 import { findAlike } from "../harvest/alike.ts";
 import { askLayers, askList } from "../harvest/arcgis/answers.ts";
 import { describeLayer } from "../harvest/arcgis/feature-layer.ts";
-import { arcgisPlaceOf, numberIn } from "../harvest/arcgis/service.ts";
 import { type Ask, orNull, orTrouble, Trouble } from "../harvest/ask.ts";
 import type { Clients } from "../harvest/clients.ts";
 import { isCopyOf, seriesStep } from "../harvest/names.ts";
-import { knowsAll } from "../harvest/siblings.ts";
+import { arcgisPlaceOf, knowsAll, numberIn } from "../harvest/siblings.ts";
 import { describeLayers } from "../harvest/wms/describe-layers.ts";
 
 type Fetch = typeof globalThis.fetch;

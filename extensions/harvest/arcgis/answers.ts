@@ -1,12 +1,27 @@
-import { causeOf } from "../../../registry/health.ts";
+import { serviceNameIn } from "../../../registry/addresses.ts";
+import { type Cause, causeOf } from "../../../registry/health.ts";
+import { groupBy } from "../../../registry/json.ts";
 import type { ServiceType } from "../../../registry/registration.ts";
 import { maxTitle } from "../../../registry/schemas/description.ts";
-import { type Document, documentAddress, layerProblem, readDocument } from "../../../site/service/arcgis.ts";
-import { listOf, objectOf, parseAnswer, textOf } from "../../../site/service/decode.ts";
+import {
+	type Document,
+	documentAddress,
+	innerIds,
+	isGroup,
+	isId,
+	isImageServer,
+	isVectorTiles,
+	layerProblem,
+	readDocument,
+} from "../../../site/service/arcgis.ts";
+import { isObject, listOf, objectOf, parseAnswer, textOf } from "../../../site/service/decode.ts";
 import { type Ask, Trouble } from "../ask.ts";
 import type { DescriptionResult } from "../description.ts";
 import { checkEntries, type Service } from "../service.ts";
-import { leavesOf, objectsIn, serviceProblem, serviceTitle } from "./service.ts";
+
+export function objectsIn(list: unknown): Document[] {
+	return listOf(list).filter(isObject);
+}
 
 /** @throws {Trouble} if there is no document */
 export async function askDocument(
@@ -40,18 +55,6 @@ export function askLayer(address: string, ask: Ask): Promise<Document> {
 	return askService(address, "esriFeature", ask);
 }
 
-/** Without entries if only some of its layers are registered. @throws {Trouble} */
-export async function describeArcgisService(
-	{ address, type, isWhole }: Service,
-	ask: Ask,
-): Promise<DescriptionResult> {
-	const document = await askService(address, type, ask);
-	const entries = isWhole ? leavesOf(document) : [];
-	if (isWhole) checkEntries(entries);
-	const title = serviceTitle(document, address).slice(0, maxTitle).toWellFormed();
-	return { description: { service_url: address, entries, ...(title && { title }) }, missing: null };
-}
-
 /** Services as `Folder/Name/MapServer`. @throws {Trouble} if there is no list */
 export async function askList(catalogue: string, folder: string, ask: Ask) {
 	const answer = await ask(`${[catalogue, encodeURI(folder)].filter(Boolean).join("/")}?f=json`);
@@ -67,4 +70,58 @@ export async function askLayers(address: string, ask: Ask): Promise<Document[]> 
 	const { layers } = await askDocument(address, ask, "/..");
 	if (!Array.isArray(layers)) throw notArcgis();
 	return objectsIn(layers);
+}
+
+/** Without entries if only some of its layers are registered. @throws {Trouble} */
+export async function describeArcgisService(
+	{ address, type, isWhole }: Service,
+	ask: Ask,
+): Promise<DescriptionResult> {
+	const document = await askService(address, type, ask);
+	const entries = isWhole ? leavesOf(document) : [];
+	if (isWhole) checkEntries(entries);
+	const title = serviceTitle(document, address).slice(0, maxTitle).toWellFormed();
+	return { description: { service_url: address, entries, ...(title && { title }) }, missing: null };
+}
+
+function serviceProblem(document: Document, type: ServiceType): Cause | null {
+	if (isVectorTiles(document)) return causeOf("other-kind", "VectorTileServer");
+	if (type === "esriTile") return isObject(document.tileInfo) ? null : causeOf("no-tiles");
+	if (type === "esriImage") return isImageServer(document) ? null : causeOf("unlike", "ImageServer");
+	if (isImageServer(document)) return causeOf("other-kind", "ImageServer");
+	// Only some servers name the type.
+	if (!/^(?:(?:Map|Feature)Server)?$/.test(textOf(document.type)) || !Array.isArray(document.layers))
+		return causeOf("no-service");
+	return leavesOf(document).length > 0 ? null : causeOf("no-layers");
+}
+
+/** In the order of viewers: the layers of a group are in its place. */
+export function leavesOf(document: Document): number[] {
+	const layers = objectsIn(document.layers);
+	const byId = new Map(layers.map((layer) => [layer.id, layer]));
+	const byParent = groupBy(layers, (layer) => layer.parentLayerId);
+	const reached = new Set<number>();
+	const leaves: number[] = [];
+	// A stack: the last is read next.
+	const pending = layers.filter(({ parentLayerId }) => !byId.has(parentLayerId)).reverse();
+	while (pending.length > 0) {
+		const layer = pending.pop() as Document;
+		const { id } = layer;
+		if (!isId(id) || reached.has(id)) continue;
+		reached.add(id);
+		const inner = innerIds(layer).map((innerId) => byId.get(innerId) ?? { id: innerId });
+		const children = inner.length > 0 ? inner : (byParent.get(id) ?? []);
+		for (const child of children.toReversed()) pending.push(child);
+		if (children.length === 0 && !isGroup(layer)) leaves.push(id);
+	}
+	return leaves;
+}
+
+const defaultMapNames = new Set(["", "layers", "map"]);
+
+function serviceTitle({ documentInfo, mapName }: Document, address: string): string {
+	const title = textOf(objectOf(documentInfo).Title).trim();
+	if (title !== "") return title;
+	const name = textOf(mapName).trim();
+	return defaultMapNames.has(name.toLowerCase()) ? serviceNameIn(address) : name;
 }

@@ -5,12 +5,8 @@ import { numberOf, objectOf, textOf } from "../../../site/service/decode.ts";
 import { type Area, onMap, projectionOf } from "../../../site/service/projections.ts";
 import references from "./references.json" with { type: "json" };
 
-/** Well-known id → definition for proj4, of the references of Canada that are not those of maps. */
-const definitions = new Map(
-	Object.entries(references).flatMap(([definition, wkids]) =>
-		wkids.map((wkid) => [wkid, definition] as const),
-	),
-);
+/** Definition for proj4 → well-known ids, of the references of Canada that are not those of maps. */
+const definitions = Object.entries(references);
 
 const maxTextLength = 5_000;
 
@@ -21,7 +17,7 @@ function definitionOf(reference: unknown): string | null {
 	const { latestWkid, wkid, wkt, wkt2 } = objectOf(reference);
 	// `latestWkid` is EPSG's id, and `wkid` may be Esri's older one.
 	for (const id of [latestWkid, wkid].map((value) => numberOf(value) ?? 0)) {
-		const definition = projectionOf(id) ?? definitions.get(id);
+		const definition = projectionOf(id) ?? definitions.find(([, wkids]) => wkids.includes(id))?.[0];
 		if (definition) return definition;
 	}
 	const text = [wkt, wkt2].find((value) => typeof value === "string" && wellKnownText.test(value));

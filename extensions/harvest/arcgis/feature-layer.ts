@@ -8,12 +8,11 @@ import { boundsOf, onMap } from "../../../site/service/projections.ts";
 import { orTrouble, Trouble } from "../ask.ts";
 import type { Clients } from "../clients.ts";
 import type { DescriptionResult } from "../description.ts";
-import { askDocument, askLayer } from "./answers.ts";
+import { askDocument, askLayer, objectsIn } from "./answers.ts";
 import { lacksReference, readArea } from "./area.ts";
 import { askCount } from "./features.ts";
 import { readLegend } from "./legend.ts";
 import { countClasses, readRenderer } from "./renderer.ts";
-import { objectsIn } from "./service.ts";
 
 /** Fields are columns of a viewer's grid, and classes are images in every fragment. */
 const maxFieldsOrClasses = 1000;
@@ -23,7 +22,7 @@ const maxDescriptionLength = 512 * 1024;
 
 const tooLarge = causeOf("large-layer", maxFieldsOrClasses, maxDescriptionLength / 1024);
 
-function hasTooManyClasses({ drawingInfo }: Document): boolean {
+function hasTooManyClasses({ drawingInfo }: Document) {
 	return countClasses(objectOf(objectOf(drawingInfo).renderer)) > maxFieldsOrClasses;
 }
 

@@ -2,8 +2,7 @@ import { type Cause, causeOf } from "../../../registry/health.ts";
 import { type Document, documentAddress, readDocument } from "../../../site/service/arcgis.ts";
 import { numberOf, objectOf, quote, textOf } from "../../../site/service/decode.ts";
 import { type Ask, orTrouble, Trouble } from "../ask.ts";
-import { askDocument, askLayer } from "./answers.ts";
-import { objectsIn } from "./service.ts";
+import { askDocument, askLayer, objectsIn } from "./answers.ts";
 
 type Query = Record<string, string>;
 

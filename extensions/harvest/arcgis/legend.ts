@@ -1,6 +1,6 @@
 import { groupBy } from "../../../registry/json.ts";
 import { listOf, numberOf, objectOf, textOf, wordOf } from "../../../site/service/decode.ts";
-import { objectsIn } from "./service.ts";
+import { objectsIn } from "./answers.ts";
 import { pictureImage } from "./symbol.ts";
 
 /** `image`: a data URI; null if it is not usable. */

@@ -6,8 +6,8 @@ import {
 	type Renderer,
 } from "../../../registry/description.ts";
 import { isObject, listOf, numberOf, objectOf, textOf, wordOf } from "../../../site/service/decode.ts";
+import { objectsIn } from "./answers.ts";
 import { type LegendEntry, pairLegend } from "./legend.ts";
-import { objectsIn } from "./service.ts";
 import { genericImageOf, symbolImage } from "./symbol.ts";
 
 type Json = Record<string, unknown>;
@@ -74,7 +74,7 @@ function readClasses(renderer: Json, parts: LayerParts, generic: string): Render
 	return { type: "simple", label, image };
 }
 
-function isNormalized({ normalizationType, normalizationField }: Json): boolean {
+function isNormalized({ normalizationType, normalizationField }: Json) {
 	return !/^$|none$/i.test(textOf(normalizationType)) || textOf(normalizationField) !== "";
 }
 
@@ -110,11 +110,11 @@ function readUnique(renderer: Json, drawn: DrawnClasses, fields: Field[]): Rende
 }
 
 /** With the case that it has in the features. */
-function fieldName(name: string, fields: Field[]): string {
+function fieldName(name: string, fields: Field[]) {
 	return fieldNamed(name, fields)?.name ?? name;
 }
 
-function partText(part: string): string {
+function partText(part: string) {
 	return nullWord.test(part.trim()) ? "null" : part;
 }
 

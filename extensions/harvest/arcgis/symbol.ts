@@ -40,21 +40,21 @@ export function genericImageOf(geometryType: string): string {
 	return isArea ? drawFill({ color, outline }) : drawMarker({ color, size: 7.5, outline });
 }
 
-function svgImage(width: number, content: string): string {
+function svgImage(width: number, content: string) {
 	const text = `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${width}">${content}</svg>`;
 	return `data:image/svg+xml;base64,${btoa(text)}`;
 }
 
-function decimal(value: number): string {
+function decimal(value: number) {
 	return String(Math.round(value * 100) / 100);
 }
 
-function clamp(value: unknown, min: number, max: number, otherwise: number): number {
+function clamp(value: unknown, min: number, max: number, otherwise: number) {
 	return Math.min(Math.max(numberOf(value) ?? otherwise, min), max);
 }
 
 /** @param color red, green, blue and alpha, each from 0 to 255 */
-function paint(property: "fill" | "stroke", color: unknown): string {
+function paint(property: "fill" | "stroke", color: unknown) {
 	const parts = listOf(color).map((part) => Math.round(clamp(part, 0, 255, 0)));
 	if (parts.length < 3) return `${property}="none"`;
 	const [red, green, blue, alpha = 255] = parts;
@@ -87,7 +87,7 @@ function strokeOf(line: Document) {
 	return { attributes: `${paint("stroke", line.color)} stroke-width="${decimal(width)}"${dash}`, width };
 }
 
-function drawLine(symbol: Document): string {
+function drawLine(symbol: Document) {
 	return svgImage(side, `<path d="M1 10H19" fill="none" ${strokeOf(symbol).attributes}/>`);
 }
 
@@ -104,7 +104,7 @@ const hatches: ReadonlyMap<unknown, string> = new Map([
 	["esriSFSDiagonalCross", rising + falling],
 ]);
 
-function drawFill(symbol: Document): string {
+function drawFill(symbol: Document) {
 	const hatch = hatches.get(symbol.style);
 	const isSolid = !hatch && symbol.style !== "esriSFSNull";
 	const fill = isSolid ? paint("fill", symbol.color) : 'fill="none"';
@@ -122,7 +122,7 @@ const markers: ReadonlyMap<unknown, string> = new Map([
 	["esriSMSX", "M-1 -1L1 1M-1 1L1 -1"],
 ]);
 
-function drawMarker(symbol: Document): string {
+function drawMarker(symbol: Document) {
 	const half = (clamp(symbol.size, 2, 48, 8) * pixelsPerPoint) / 2;
 	const outline = strokeOf(objectOf(symbol.outline));
 	const width = Math.ceil(2 * half + outline.width + 2);

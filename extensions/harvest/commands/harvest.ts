@@ -48,7 +48,7 @@ const titles: Partial<Record<Finding["state"], string>> = {
 };
 
 /** @returns exit code: 1 if a registration is wrong */
-function printFindings(layers: readonly { smallkey: string; findings: Finding[] }[], io: Io): number {
+function printFindings(layers: readonly { smallkey: string; findings: Finding[] }[], io: Io) {
 	for (const [state, title] of Object.entries(titles)) {
 		const lines = layers.flatMap(({ smallkey, findings }) => {
 			const ofState = findings.filter((finding) => finding.state === state);

@@ -111,7 +111,7 @@ export class Harvester {
 	}
 
 	/** Queues the layers that become due, every minute, or more often in a short period. */
-	#pollLater(sinceMs: number): void {
+	#pollLater(sinceMs: number) {
 		if (this.#ending.signal.aborted) return;
 		const { allKeys, everyMs, timers } = this.#options;
 		const poll = async () => {
@@ -129,12 +129,12 @@ export class Harvester {
 	}
 
 	/** @param isNew only layers that were never harvested */
-	async #enqueueAll(smallkeys: readonly string[], isNew = false): Promise<void> {
+	async #enqueueAll(smallkeys: readonly string[], isNew = false) {
 		for (const smallkey of smallkeys) await this.#enqueue(smallkey, this.#ordinary, isNew);
 	}
 
 	/** Never rejects. */
-	async #enqueue(smallkey: string, lanes: ReturnType<typeof createLanes>, isNew = false): Promise<void> {
+	async #enqueue(smallkey: string, lanes: ReturnType<typeof createLanes>, isNew = false) {
 		const { signal } = this.#ending;
 		if (signal.aborted) return;
 		try {
@@ -150,7 +150,7 @@ export class Harvester {
 		}
 	}
 
-	async #visit(smallkey: string): Promise<void> {
+	async #visit(smallkey: string) {
 		const { lookAt, checked, quietMs } = this.#options;
 		const { signal } = this.#ending;
 		for (let pauses = 0; pauses < maxPauses && performance.now() < this.#writtenMs + quietMs; pauses += 1)
@@ -175,7 +175,7 @@ export class Harvester {
 		}
 	}
 
-	async #commit(results: readonly HarvestResult[]): Promise<void> {
+	async #commit(results: readonly HarvestResult[]) {
 		try {
 			this.#finish(await commitGroup(results, this.#options.store, this.#options.now));
 		} catch (error) {
@@ -185,7 +185,7 @@ export class Harvester {
 		}
 	}
 
-	#fail(layers: readonly { smallkey: string }[], error: unknown): void {
+	#fail(layers: readonly { smallkey: string }[], error: unknown) {
 		if (this.#ending.signal.aborted) return;
 		if (String(error) !== this.#lastError) this.#options.log.error(error);
 		this.#lastError = String(error);
@@ -194,7 +194,7 @@ export class Harvester {
 		for (const { smallkey } of layers) this.states.end(smallkey, "failed", findings, true);
 	}
 
-	#finish(outcomes: ReadonlyMap<HarvestResult, Outcome>): void {
+	#finish(outcomes: ReadonlyMap<HarvestResult, Outcome>) {
 		const { count, log } = this.#options;
 		const line: HarvestLine = { harvested: outcomes.size };
 		for (const [{ smallkey, registration, harvested }, outcome] of outcomes) {

@@ -37,7 +37,7 @@ export function createHealthGroups(options: HealthOptions & Pick<Schedule, "allK
 	const { now, allKeys, timers, log } = options;
 	const groups = createGroups<CheckResult | null>({ timers, ms: collectMs, max: Infinity }, store);
 
-	async function store(group: ReadonlyMap<string, CheckResult | null>): Promise<void> {
+	async function store(group: ReadonlyMap<string, CheckResult | null>) {
 		try {
 			const layers: ({ smallkey: string } & Sickness)[] = [];
 			await commitHealth(options, (before) => {

@@ -53,7 +53,7 @@ export function createNotifier(options: NotifierOptions) {
 		}
 	}
 
-	async function send(notice: Notice): Promise<void> {
+	async function send(notice: Notice) {
 		const shorten = (_name: string, value: unknown) =>
 			Array.isArray(value) ? value.slice(0, maxListed) : value;
 		const body = new TextEncoder().encode(JSON.stringify(notice, shorten));

@@ -88,7 +88,7 @@ function runOrders(child: ChildProcess, { startMs, timeoutMs }: typeof processLi
 	const waiting = new Map<number, (result: Result) => void>();
 	let lastId = 0;
 
-	function end(): void {
+	function end() {
 		for (const resolve of waiting.values())
 			resolve({ reason: causeOf("process-ended"), orders: waiting.size });
 		child.kill("SIGKILL");

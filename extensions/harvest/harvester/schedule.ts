@@ -38,14 +38,14 @@ export function createGroups<T>(
 	let timer: unknown;
 	let committing = Promise.resolve();
 
-	function end(): void {
+	function end() {
 		timers.clear(timer);
 		const ended = group;
 		group = new Map();
 		if (ended.size > 0) committing = committing.then(() => commit(ended));
 	}
 
-	function add(smallkey: string, result: T): void {
+	function add(smallkey: string, result: T) {
 		if (group.size === 0) timer = timers.set(end, ms);
 		group.set(smallkey, result);
 		if (group.size >= max) end();

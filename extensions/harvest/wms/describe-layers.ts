@@ -64,7 +64,7 @@ function aboutLayers(layers: readonly CapabilitiesLayer[], capabilities: Capabil
 	};
 }
 
-function keywordsFor({ keywords }: CapabilitiesLayer, lang: Lang): string[] {
+function keywordsFor({ keywords }: CapabilitiesLayer, lang: Lang) {
 	const matching = keywords.filter(([of]) => of === "" || of === lang);
 	return (matching.length > 0 ? matching : keywords).map(([, text]) => text);
 }

@@ -102,7 +102,7 @@ async function findFirstPicture(subject: Subject, facts: PictureFacts, ask: Ask)
 }
 
 /** The server answers: another request may be right. */
-function isRefused({ what, status }: Trouble): boolean {
+function isRefused({ what, status }: Trouble) {
 	return (
 		what.code.startsWith("no-picture") || (status !== null && status >= 400 && status < 500 && status !== 429)
 	);
@@ -127,7 +127,7 @@ function pictureAddress(
 	{ address, reference, isOlder, parameters }: PictureRequest,
 	box: readonly number[],
 	{ width, height }: PictureFacts["fixed"],
-): string {
+) {
 	const [west, south, east, north] = box;
 	const sides = isLatitudeFirst(reference, isOlder) ? [south, west, north, east] : box;
 	return withParameters(address, {

@@ -81,7 +81,7 @@ function widen([west, south, east, north]: Bounds): Bounds {
 	return [west - wider, south - higher, east + wider, north + higher];
 }
 
-function partsOf(box: readonly number[]): number[][] {
+function partsOf(box: readonly number[]) {
 	return parts.map((part) => {
 		const shown = [...box];
 		scaleFromCenter(shown, part);
@@ -90,7 +90,7 @@ function partsOf(box: readonly number[]): number[][] {
 }
 
 /** Squares around the centre, then larger parts. */
-function boxesAtScales(reference: string, box: number[], scales: readonly Scales[]): number[][] {
+function boxesAtScales(reference: string, box: number[], scales: readonly Scales[]) {
 	const [x = 0, y = 0] = getCenter(box);
 	// At a scale of 1, in the unit of the reference.
 	const side = (pictureSide * pixelMetres) / (isGeographic(reference) ? metresPerDegree : 1);
@@ -110,7 +110,7 @@ function boxesAtScales(reference: string, box: number[], scales: readonly Scales
 }
 
 /** With a margin, since servers compute scales in several ways. */
-function scaleInside({ smallest, largest, isHint }: Scales): number {
+function scaleInside({ smallest, largest, isHint }: Scales) {
 	const margin = isHint ? 4 : 2;
 	if (smallest === 0) return largest * margin;
 	return largest === 0 ? smallest / margin : Math.sqrt(smallest * largest);

@@ -78,7 +78,7 @@ export function createReadCapabilities(ask: Ask): ReadCapabilities {
 }
 
 /** Whether only a part of a large document was kept, without one of these layers. */
-function lacksLayers({ layers, count }: Capabilities, names: readonly string[]): boolean {
+function lacksLayers({ layers, count }: Capabilities, names: readonly string[]) {
 	return count > layers.size && names.some((name) => !listedNames(name).some((listed) => layers.has(listed)));
 }
 

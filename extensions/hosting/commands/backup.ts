@@ -21,7 +21,7 @@ const configuration =
 	"-c core.logAllRefUpdates=always -c core.fsync=committed -c fetch.fsckObjects=true -c gc.auto=0".split(" ");
 
 /** Copies `main` first, and without force: git refuses a commit that does not follow. Then it reads the copy back. */
-async function copyRepository(source: string, target: string): Promise<void> {
+async function copyRepository(source: string, target: string) {
 	await mkdir(target, { recursive: true, mode: 0o700 });
 	const git = (...words: string[]) => runGit(target, words, { limitMs: 3_600_000 });
 	await git("init", "--quiet", "--bare", "--initial-branch=main");
@@ -38,7 +38,7 @@ async function copyRepository(source: string, target: string): Promise<void> {
 }
 
 /** A pack and its index end with their SHA-1 (gitformat-pack(5)). @throws {Error} if a byte has changed */
-async function checkPacks(folder: string): Promise<void> {
+async function checkPacks(folder: string) {
 	for (const name of await glob("*.{pack,idx}", { cwd: folder, absolute: true })) {
 		const end = (await stat(name)).size - 20;
 		const hash = createHash("sha1");
@@ -49,7 +49,7 @@ async function checkPacks(folder: string): Promise<void> {
 }
 
 /** @param message git's */
-function reasonOf(message: string): string {
+function reasonOf(message: string) {
 	if (/rejected|non-fast-forward/.test(message))
 		return "has commits that the source does not have, and stays as it is. Restore it (docs/operate.md), or name another folder";
 	if (message.includes("fatal: not a git repository")) return "is damaged: move it away, and back up again";

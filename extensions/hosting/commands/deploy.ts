@@ -70,7 +70,7 @@ export async function readSecretFiles(files: readonly SecretFile[]): Promise<Map
 	return new Map(parts);
 }
 
-function checkSecret(name: string, text: string, path: string): string {
+function checkSecret(name: string, text: string, path: string) {
 	if (text === "") throw new Error(`${path}: is empty`);
 	const size = Buffer.byteLength(text);
 	if (size > maxSecretBytes)

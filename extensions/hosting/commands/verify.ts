@@ -24,13 +24,13 @@ import { diffTree } from "../../../store/git/commands/tree.ts";
 const startPages = /^(?:(?:index|changes)\/)?[^/]+$|\/index\.html$/;
 
 /** Paths at even distances. */
-function samplePaths(paths: readonly string[], maxPaths: number): string[] {
+function samplePaths(paths: readonly string[], maxPaths: number) {
 	const step = Math.ceil(paths.length / maxPaths);
 	return paths.filter((_, index) => index % step === 0);
 }
 
 /** Files of these layers and of a key that is not registered, start pages, and a sample of all. */
-async function choosePaths(dist: string, changed: readonly string[]): Promise<string[]> {
+async function choosePaths(dist: string, changed: readonly string[]) {
 	const all = (await glob(["**", "!_headers", "!**/*.{gz,br}"], { cwd: dist })).sort();
 	if (all.length === 0) throw new Error(`${dist}: has no build; npx fragment-publisher build makes it`);
 	const keys = ["=verify=none=", ...changed];
@@ -76,7 +76,7 @@ async function differenceOf(address: string, path: string, built: Buffer | null)
 }
 
 /** Layers of this checkout. @throws {Error} if there is no such commit */
-async function changedSince(commit: string): Promise<string[]> {
+async function changedSince(commit: string) {
 	const changes = await diffTree(".", await resolveCommit(".", commit), "HEAD", "layers");
 	return changes.flatMap(({ path }) => parseLayerPath(path)?.smallkey ?? []);
 }

@@ -25,7 +25,7 @@ import { drawLayer } from "../draw.ts";
 import { runProofs } from "../proofs.ts";
 
 /** Valid layers: of a folder with a wrong file, a build writes nothing. */
-async function writeLayers(layers: readonly CheckedLayer[], folder: string): Promise<void> {
+async function writeLayers(layers: readonly CheckedLayer[], folder: string) {
 	await mkdir(join(folder, "layers"), { recursive: true });
 	for (const { smallkey, registration, description } of layers) {
 		await mkdir(join(folder, "layers", folderOf(smallkey)), { recursive: true });
@@ -57,7 +57,7 @@ function parsePart(text: string) {
 }
 
 /** A layer is always in the same part, whatever other layers there are. */
-function isIn({ number, of }: ReturnType<typeof parsePart>, smallkey: string): boolean {
+function isIn({ number, of }: ReturnType<typeof parsePart>, smallkey: string) {
 	return createHash("sha256").update(smallkey).digest().readUInt32BE() % of === number - 1;
 }
 
