@@ -124,7 +124,7 @@ function sureOfNamed(rows: Evidence[], isSameName: boolean): Agreement["sure"] {
 	return abstract.length >= minLengthOfAbstract && agrees(rows, "place") ? "perhaps" : null;
 }
 
-function agrees(rows: Evidence[], trait: Trait): Evidence | undefined {
+function agrees(rows: Evidence[], trait: Trait) {
 	return rows.find((row) => row.trait === trait && row.agrees);
 }
 
@@ -137,7 +137,7 @@ function rowOf(
 	return before === "" && after === "" ? [] : [{ trait, before, after, agrees }];
 }
 
-function fieldsRow(fields: string[], fieldsAfter: string[]): Evidence[] {
+function fieldsRow(fields: string[], fieldsAfter: string[]) {
 	const onlyIn = (all: string[], others: string[], sign: string) =>
 		all.filter((field) => !others.includes(field)).map((field) => sign + field);
 	const changes = [...onlyIn(fields, fieldsAfter, "-"), ...onlyIn(fieldsAfter, fields, "+")];
@@ -180,13 +180,13 @@ function isHidden(before: LayerDescription, after: LayerDescription) {
 	return smallest(after) < smallest(before) || (after.max_scale ?? 0) > (before.max_scale ?? 0);
 }
 
-function countRow(before: number | null, after: number | null): Evidence[] {
+function countRow(before: number | null, after: number | null) {
 	if (before === null || after === null) return [];
 	const isNear = Math.abs(before - after) <= maxCountChange * Math.max(before, after);
 	return rowOf("count", `${before}`, `${after}`, isNear);
 }
 
-function placeRow(before: LangDescription, after: LangDescription): Evidence[] {
+function placeRow(before: LangDescription, after: LangDescription) {
 	const overlap = overlapOf(before, after);
 	if (overlap === null) return [];
 	return rowOf("place", before.bounds?.join(", "), after.bounds?.join(", "), overlap >= minOverlap);

@@ -33,8 +33,8 @@ export async function findAlike(
 	return "layers" in before ? findInWms(before, address, clients) : [];
 }
 
-async function findInArcgis(before: FeatureDescription, address: string, clients: Clients): Promise<Alike[]> {
-	const describeAll = async (layers: readonly Document[]): Promise<Alike[]> => {
+async function findInArcgis(before: FeatureDescription, address: string, clients: Clients) {
+	const describeAll = async (layers: readonly Document[]) => {
 		const alike: Alike[] = [];
 		if (layers.length > maxAlike) return alike;
 		for (const id of layers.flatMap((layer) => numberOf(layer.id) ?? [])) {
@@ -57,7 +57,7 @@ async function findInArcgis(before: FeatureDescription, address: string, clients
 	return describeAll(objectsIn(all?.layers).filter(isNew).filter(isAlike));
 }
 
-async function findInWms(before: NamedDescription, address: string, { read }: Clients): Promise<Alike[]> {
+async function findInWms(before: NamedDescription, address: string, { read }: Clients) {
 	const [name, second] = before.layers;
 	const capabilities = await orNull(read("WMS", address, before.layers));
 	if (!capabilities || second !== undefined) return [];

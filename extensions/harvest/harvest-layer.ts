@@ -26,7 +26,7 @@ export async function harvestLayer(
 	clients: Clients,
 ): Promise<Harvest> {
 	const harvested: Harvest = { description: {}, findings: [] };
-	const harvestService = async (service: Service): Promise<DescriptionResult> => {
+	const harvestService = async (service: Service) => {
 		const described = await describe(service, clients);
 		const { description } = described;
 		await checkSameLayer(currentDescription(registration, before, service.lang), description, clients);

@@ -84,7 +84,7 @@ async function lookAtNamed(address: string, name: string, isListed: boolean, cli
 }
 
 /** A WMS may draw a layer that it does not list. */
-async function confirmMissing(service: Service, finding: Finding, clients: Clients): Promise<Finding> {
+async function confirmMissing(service: Service, finding: Finding, clients: Clients) {
 	const { pointer, what } = finding;
 	if (what.code !== "no-layer" || service.type !== "ogcWms") return finding;
 	const [, , ...member] = pointer.split("/");

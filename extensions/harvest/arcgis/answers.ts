@@ -38,7 +38,7 @@ export async function askDocument(
 	throw notArcgis();
 }
 
-function notArcgis(status: number | null = null): Trouble {
+function notArcgis(status: number | null = null) {
 	return new Trouble("wrong", causeOf("unlike", "ArcGIS"), { status, isTemporary: status === null });
 }
 
@@ -119,7 +119,7 @@ export function leavesOf(document: Document): number[] {
 
 const defaultMapNames = new Set(["", "layers", "map"]);
 
-function serviceTitle({ documentInfo, mapName }: Document, address: string): string {
+function serviceTitle({ documentInfo, mapName }: Document, address: string) {
 	const title = textOf(objectOf(documentInfo).Title).trim();
 	if (title !== "") return title;
 	const name = textOf(mapName).trim();

@@ -52,7 +52,7 @@ export async function lookAtWms(subject: Subject, ask: Ask): Promise<{ isDrawn: 
 	return { isDrawn: false, notes: [...notes, notSeen] };
 }
 
-function requestOf({ address, name }: Subject, facts: PictureFacts, reference: string): PictureRequest {
+function requestOf({ address, name }: Subject, facts: PictureFacts, reference: string) {
 	return pictureRequest(facts, { address, names: [name], reference });
 }
 
