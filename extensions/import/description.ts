@@ -9,8 +9,8 @@ import { isImage } from "../harvest/description.ts";
 import { type Json, textOf } from "./dump.ts";
 
 /**
- * Describes a feature layer as its stored node does. A node has no field types, so fields become strings unless a column
- * sorts as numbers; the first harvest corrects that.
+ * A stored node has no field types: fields become strings unless a column sorts as numbers, until the first harvest corrects
+ * that.
  */
 export function describeNode(
 	node: Json,

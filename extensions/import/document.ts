@@ -23,7 +23,7 @@ export interface Moved {
 	description: Description | null;
 }
 
-/** Converts a document of any release from 1.0 to 3.0, by the rules for stored registrations. @returns a reason why not */
+/** Converts a document of releases 1.0 to 3.0. @returns a text that says why it cannot */
 export function moveDocument(document: Json, settings: FragmentSettings): Moved | string {
 	const smallkey = parseSmallkey(keyOf(document));
 	if (!smallkey) return `its key ${smallkeyRule}`;
@@ -32,7 +32,7 @@ export function moveDocument(document: Json, settings: FragmentSettings): Moved 
 	const servedOf = (lang: Lang) => nodeAt(layer_config, lang);
 	const payload = payloadOf(document, (lang) => nodeOf(lang) ?? servedOf(lang) ?? {}, settings);
 	if (!payload) return "is neither a wms nor a feature layer";
-	// In the form that is stored, which has to fit.
+	// As it will be stored: the bound on its size applies to that.
 	const text = `${JSON.stringify(payload, null, 2)}\n`;
 	const { registration, problems } = parseRegistration(Buffer.from(text), "stored");
 	if (!registration) return textsOf(problems).join("; ");
@@ -49,7 +49,7 @@ export function moveDocument(document: Json, settings: FragmentSettings): Moved 
 	return { smallkey, registration, description: parseDescription(descriptionText(description)) };
 }
 
-/** The node of a language, alone or within a fragment, in the member of a document that has what was served. */
+/** The node that was served in a language, alone or within a fragment. */
 function nodeAt(member: unknown, lang: Lang): Json | null {
 	const served = objectOf(member)[lang];
 	return nodeIn(served) ?? (isObject(served) ? served : null);
@@ -94,7 +94,7 @@ function requestOf(node: Json): Json {
 	};
 }
 
-/** Changes a request to agree with the node, which is what was served. */
+/** Changes a request to agree with what was served. */
 function followNode(request: Json, node: Json, type: string): void {
 	const { displayName, nameField, mode, maxAllowableOffset } = node;
 	const isNamed = type === "wms" || request.service_name;
@@ -104,7 +104,7 @@ function followNode(request: Json, node: Json, type: string): void {
 	if (Number.isInteger(maxAllowableOffset)) request.max_allowable_offset = maxAllowableOffset;
 }
 
-/** The addresses that the older service served for a uuid, unless this configuration's templates give the same ones. */
+/** The addresses that were served for a uuid, unless this configuration's templates give the same. */
 function metadataOf(metadata: Json, node: Json, { metadataUrl, catalogueUrl }: FragmentSettings): Json {
 	const uuid = textOf(metadata.uuid);
 	const served = { metadata_url: textOf(node.metadataUrl), catalogue_url: textOf(node.catalogueUrl) };
@@ -152,7 +152,7 @@ function cleanMetadata(value: unknown): object | undefined {
 	return { metadata_url: cleanAddress(metadata_url), catalogue_url: cleanAddress(catalogue_url) };
 }
 
-/** The layers that the older service found in a service that is registered as a whole. Null for any other. */
+/** The layers that the older service found in a service; null if it is not registered as a whole. */
 function describeLayers(served: Json | null, registration: Registration, lang: Lang): LangDescription | null {
 	if (!isVersion2(registration) || !takesAllLayers(registration[lang])) return null;
 	const entries = entryNames(served?.layerEntries) as (string | number)[];

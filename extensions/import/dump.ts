@@ -9,13 +9,13 @@ export function textOf(value: unknown): string {
 	return typeof value === "string" ? value : "";
 }
 
-/** The documents of a dump, by their place in it, from 1. */
+/** Documents by their number in the dump, from 1. */
 export type Dump = ReadonlyMap<number, Json>;
 
 /**
- * Reads a dump of CouchDB: `{"docs":[…]}`, or `{"rows":[{"doc":…},…]}` as from `_all_docs?include_docs=true`. It skips the
- * database's own documents (`_design/…`) and deleted ones.
- * @throws {Error} if the file is too large or not such a dump: nothing of it is imported
+ * Reads a dump of CouchDB: `{"docs":[…]}`, or `{"rows":[{"doc":…},…]}` as from `_all_docs?include_docs=true`. Skips design
+ * documents and deleted ones.
+ * @throws {Error} if the file is not such a dump
  */
 export async function readDump(path: string): Promise<Dump> {
 	const wrong = (reason: string) => new Error(`${path}: ${reason}; nothing was written`);

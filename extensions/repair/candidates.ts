@@ -29,10 +29,7 @@ export interface SearchClients extends Clients {
 
 const maxAddresses = 5;
 
-/**
- * Requests no other host, unless a permanent redirect leads there. Never rejects. Null if no place agrees, or several agree
- * equally.
- */
+/** Requests another host only after a permanent redirect. Never rejects. Null if no place agrees best. */
 export class CandidateSearch {
 	readonly #targets = new Map<string, ReturnType<typeof permanentTarget>>();
 
@@ -69,7 +66,7 @@ export class CandidateSearch {
 		return match && isSame(match) ? { ...match, isTarget: true } : null;
 	}
 
-	/** For a layer that became empty: its namesake with features that was not beside it before. */
+	/** For a layer that became empty: its new namesake in the service, with features. */
 	async findFull(before: LangDescription): Promise<Candidate | null> {
 		if (!knowsAll(before.siblings)) return null;
 		const matches = await findAlike(before, before.service_url, this.clients);
@@ -120,7 +117,6 @@ async function findCandidatesAt(subject: Subject, address: string, source: Sourc
 	return alike.map((match): Candidate => ({ ...(isUnsure ? asUnsure(match) : match), isTarget }));
 }
 
-/** If the layer is not there, the other layers of its service are compared. */
 async function findAt(subject: Subject, address: string, clients: Clients): Promise<Alike[]> {
 	const { before } = subject;
 	const same = await sameAt(subject, address, clients);
@@ -162,7 +158,7 @@ function asUnsure(match: Alike): Alike {
 	return { ...match, agreement: { ...match.agreement, sure: "perhaps" } };
 }
 
-/** Null without one that is better than all others. https is preferred to http. */
+/** https is preferred to http. */
 function pickBest(candidates: readonly Candidate[]): Candidate | null {
 	const weightOf = ({ agreement: { sure, rows } }: Candidate) =>
 		(sure === "same" ? 1000 : 0) + rows.filter((row) => row.agrees).length;

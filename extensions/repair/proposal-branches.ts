@@ -13,27 +13,26 @@ import {
 } from "../../store/naming.ts";
 import type { Edit } from "../../store/store.ts";
 
-/** Trailers of a proposal's commit, the evidence for every layer. */
+/** Trailers of a proposal's commit. */
 const evidenceTrailer = "Evidence";
 const sureTrailer = "Certainty";
 
 export interface Proposal {
 	branch: string;
 	smallkeys: string[];
-	/** How sure it is that the places are those of the layers. */
 	sure: "same" | "perhaps";
 	subject: string;
 	/** The evidence: `text` in plain English for the commit, `markdown` in both languages for a pull request. */
 	text: string;
 	markdown: string;
-	/** A hash of the evidence for each layer: after a refusal, nothing is proposed again on the same evidence. */
+	/** A hash for each layer: what was declined is not proposed again on the same evidence. */
 	evidence: string[];
 	edits: Edit[];
 }
 
 export type OpenRepair = Awaited<ReturnType<typeof readOpen>>[number];
 
-/** Reads the proposals that wait. @param base the branch or commit into which they would be merged */
+/** @param base the branch or commit into which the proposals would be merged */
 export async function readOpen(repository: string, base: string) {
 	const branches = await listBranches(repository, [`--no-merged=${base}`], [repairBranch("")]);
 	return branches.map(({ name: branch, commit, message }) => {
@@ -54,7 +53,7 @@ export async function isStale(repository: string, commit: string, smallkeys: str
 	return output.length > 0;
 }
 
-/** That of declined proposals, but for those that could not be accepted, since their layer had changed before. */
+/** Without proposals that could not be accepted, since their layer had changed. */
 export async function declinedEvidence(repository: string): Promise<Set<string>> {
 	const evidence: string[] = [];
 	const folder = `${declinedFolder}/${repairBranch("")}`;
@@ -71,7 +70,7 @@ export async function declinedEvidence(repository: string): Promise<Set<string>>
 	return new Set(evidence);
 }
 
-/** Writes a proposal in place of an earlier one. @param before git fails if the branch has moved since that was read */
+/** @param before the earlier proposal: git fails if its branch has moved since */
 export async function writeProposal(
 	repository: string,
 	base: string,

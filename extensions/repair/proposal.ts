@@ -33,12 +33,9 @@ export const repairTexts = textsByLang({
 	keywords: ["keywords", "mots-clés"],
 });
 
-/**
- * One proposal for each layer, or for each service whose layers moved together.
- * @param declined evidence of declined proposals
- */
-export function proposalsOf(repairs: readonly Repair[], declined: ReadonlySet<string>): Proposal[] {
-	const open = repairs.filter((repair) => !declined.has(evidenceOf(repair)));
+/** One proposal for each layer, or for each service whose layers moved together. */
+export function proposalsOf(repairs: readonly Repair[], declinedEvidence: ReadonlySet<string>): Proposal[] {
+	const open = repairs.filter((repair) => !declinedEvidence.has(evidenceOf(repair)));
 	const groups = groupBy(open, groupOf);
 	const proposals = [...groups.values()].map((group) => {
 		const sorted = group.toSorted((a, b) => (a.layer.smallkey < b.layer.smallkey ? -1 : 1));

@@ -45,7 +45,7 @@ export function createRepairSearch(clients: SearchClients, registered: Iterable<
 			const candidate = await findCandidate(search, layer, service, state);
 			if (!candidate || state === null) return candidate;
 			const place = placeAfter(registration, { lang: service.lang, candidate });
-			// There it must surely be the same layer.
+			// The place of another layer needs a sure match.
 			const owner = smallkeysByPlace.get(place) ?? smallkey;
 			const isOfOther = candidate.agreement.sure === "perhaps" && owner !== smallkey;
 			// The layer of the other language is another one.

@@ -18,8 +18,7 @@ import {
 } from "./proposal-branches.ts";
 import { createRepairSearch } from "./repair.ts";
 
-/** To one host. */
-const maxRequests = 200;
+const maxRequestsPerHost = 200;
 
 const maxCached = 100;
 
@@ -32,7 +31,7 @@ export function limitRequests(connect: Connect): ReturnType<Connect> {
 	const cached = new LRUCache<string, Promise<Answer>>({ max: maxCached });
 	const { ask, fetch } = connect(({ hostname }) => {
 		const before = counts.get(hostname) ?? 0;
-		if (before >= maxRequests) throw new FetchFailure("limit", causeOf("asked-often"));
+		if (before >= maxRequestsPerHost) throw new FetchFailure("limit", causeOf("asked-often"));
 		counts.set(hostname, before + 1);
 	});
 	return {
@@ -51,10 +50,9 @@ export interface RepairRun {
 	connect: Connect;
 	mapWkid: number;
 	repository: string;
-	/** Of the proposals. */
 	base: string;
 	layers: readonly CheckedLayer[];
-	/** Sick on an earlier day. Of all other layers only the permanent redirects are followed. */
+	/** Of layers that were sick before. Of other layers only permanent redirects are followed. */
 	health: Health;
 	now: Date;
 	maxOpen: number;
@@ -98,7 +96,7 @@ export async function runRepair(run: RepairRun) {
 	return { checked, proposed, withdrawn: outdated.map(({ branch }) => branch) };
 }
 
-/** Writes those that are new, or whose layer has changed meanwhile. @returns them */
+/** Writes the new proposals, and those whose layer has changed. @returns them */
 async function writeProposals(
 	{ repository, base, now, maxOpen }: RepairRun,
 	proposals: readonly Proposal[],

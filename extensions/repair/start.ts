@@ -22,11 +22,10 @@ const everyMs = 86_400_000;
 
 interface SearchOptions extends HealthOptions {
 	repository: string;
-	/** Runs `npx fragment-publisher repair`. */
 	search: (signal: AbortSignal) => Promise<unknown>;
 }
 
-/** @returns a function that ends this, with a running search */
+/** @returns a function that also ends a running search */
 export function startDailySearch(options: SearchOptions): () => Promise<void> {
 	const { timers, log, repository } = options;
 	const ending = new AbortController();
@@ -59,7 +58,7 @@ export function startDailySearch(options: SearchOptions): () => Promise<void> {
 	};
 }
 
-/** Sends a notice of the new ones, and marks all in the health. @param earlier evidence of those before the search */
+/** Sends a notice of new proposals, and marks all in the health. @param earlier evidence before the search */
 async function reportProposals(options: SearchOptions, earlier: ReadonlySet<string>): Promise<void> {
 	const open = await readOpen(options.repository, servedRef);
 	const repairs = open
@@ -82,7 +81,7 @@ async function readLayer(repository: string, commit: string, smallkey: string) {
 	return { registration, description: description && parseDescription(description.toString("utf8")) };
 }
 
-/** The repair of a layer that waits, with its evidence; null if none waits. */
+/** Null if no repair of the layer waits. */
 export async function readRepair(repository: string, smallkey: string): Promise<WaitingRepair | null> {
 	const open = await readOpen(repository, servedRef);
 	const proposal = open.find(({ smallkeys }) => smallkeys.includes(smallkey));

@@ -30,10 +30,7 @@ const maxLayers = 200;
 /** `createAsk` limits the number of requests. */
 const maxConcurrentServices = 16;
 
-/**
- * Asks the services whose addresses, kinds or layers a change touches. `wrong`: the registration contradicts its service.
- * `down`: the server is down or odd. `unasked`: the number of further layers.
- */
+/** Asks the services whose addresses, kinds or layers a change touches. `unasked`: the number of further layers. */
 export async function askServices(layers: readonly ChangedLayer[], check: CheckServices) {
 	const touched = layers.map(touchedServices).filter((services) => services.length > 0);
 	const ask = async ({ file, lineAt, layer, place, touchedLangs }: TouchedService) => {
@@ -63,7 +60,7 @@ function touchedServices({ file, lineAt, before, after }: ChangedLayer) {
 	});
 }
 
-/** That of all viewers, then those of targets with other addresses. `place`: of its languages in the registration. */
+/** That of all viewers, then those of targets with other addresses. `place`: a JSON pointer into the registration. */
 function servicesOf(layer: CheckedLayer | null): { layer: CheckedLayer; place: string }[] {
 	if (!layer) return [];
 	const { registration } = layer;

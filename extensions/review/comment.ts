@@ -4,13 +4,13 @@ import { code, counted, visible } from "../../registry/untrusted-text.ts";
 import type { FragmentChange } from "./fragment-changes.ts";
 import { countErrors, type LayerRow, maxDetailed, type Review } from "./review.ts";
 
-/** First line of the review's comment. A later run finds the comment by it; GitHub does not show it. */
+/** A later run finds the comment by this first line, which GitHub does not show. */
 export const marker = "<!-- fragment-publisher: review -->";
 
-/** Characters of a comment: GitHub accepts 65,536. */
+/** GitHub accepts 65,536 characters. */
 export const maxCommentLength = 65_000;
 
-/** All lists and the table have room together. */
+/** All lists and the table fit into one comment. */
 const maxListLength = 7_000;
 const maxTableLength = 20_000;
 const maxNameLength = 40;
@@ -19,7 +19,7 @@ const closingLength = 200;
 
 type Links = ReturnType<typeof linksInto>;
 
-/** Markdown: the marker, then independent blocks. The last line counts the layers for which there is no room. */
+/** Markdown. The last line counts the layers for which there is no room. */
 export function renderComment(review: Review, links?: Links): string {
 	const { layers } = review;
 	const blocks = blocksOf(review, links).filter(Boolean);
@@ -38,7 +38,6 @@ export function renderComment(review: Review, links?: Links): string {
 	return `${text}${closing}\n`;
 }
 
-/** What the command `review` passes to `approvals`. */
 export interface Report {
 	/** `cancelled`: there was no review. */
 	conclusion: "success" | "failure" | "cancelled";
@@ -121,25 +120,25 @@ function renderChange({ lang, target, lines, hidden }: FragmentChange): string {
 	return `\`${lang}\`: what viewers will read (${target}).${more}\n\n${fenced("diff", lines)}`;
 }
 
-/** @param web `https://github.com` @param head the reviewed commit; the base's repository shows those of forks, too */
+/** @param web `https://github.com` @param head the repository shows commits of forks, too */
 export function linksInto(web: string, repository: string, head: string) {
 	return (path: string, line: number) =>
 		`${web}/${repository}/blob/${head}/${path.split("/").map(escapeSegment).join("/")}#L${line}`;
 }
 
-/** Percent-encodes a part of an address, including all characters that Markdown could interpret. */
+/** Also encodes all characters that Markdown could interpret. */
 function escapeSegment(text: string): string {
 	return encodeURIComponent(text.toWellFormed()).replace(/[!'()*~]/g, (character) => {
 		return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 	});
 }
 
-/** @param text untrusted @param address trusted; without it the text is no link */
+/** @param text untrusted @param address trusted */
 function linkTo(text: string, address?: string | null): string {
 	return address == null ? code(text) : `[${code(text)}](${address})`;
 }
 
-/** GitHub renders no markup in it. No line can end a fence that is longer than all backticks in it (CommonMark, 4.5). */
+/** No line can end a fence that is longer than all backticks in it (CommonMark, 4.5). */
 export function fenced(lang: string, lines: readonly string[]): string {
 	const shown = lines.map(visible);
 	let fence = "```";
@@ -147,7 +146,7 @@ export function fenced(lang: string, lines: readonly string[]): string {
 	return [fence + lang, ...shown, fence].join("\n");
 }
 
-/** The first ones; `closing` stands for the others. */
+/** @param closing the line for those without room */
 function linesWithin(lines: readonly string[], maxLength: number, closing: (hidden: number) => string) {
 	let length = 0;
 	const shown = lines.filter((line) => {

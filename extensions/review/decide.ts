@@ -18,7 +18,7 @@ export function parseReviewer(name = userInfo().username) {
 	return { name, mail: `${local || "reviewer"}@reviewer.invalid` };
 }
 
-/** It becomes one line of a commit. @throws {Error} if it is not one line */
+/** @throws {Error} if it is not one line, as a commit needs it */
 export function parseReason(text: string): string {
 	const reason = text.trim();
 	if (/^[^\p{Cc}\p{Cs}]{1,500}$/u.test(reason)) return reason;
@@ -31,7 +31,7 @@ export async function refuseOthers(path: string, name: string): Promise<void> {
 		throw new Error(`${name}: is no repository of a service; a pull request is merged where it was opened`);
 	const { uid } = await stat(join(path, "refs", "heads"));
 	const user = process.getuid?.() ?? uid;
-	// The service could not write over files of another user (root included), and would stop at its next write.
+	// The service cannot replace files of another user (root included): its next write would fail.
 	if (uid !== user)
 		throw new Error(`${name}: belongs to the user ${uid}, and this is the user ${user}: run it as that user`);
 }
@@ -85,7 +85,7 @@ export async function declineReview(
 	throw new Error(`${branch}: another process holds it: try again`);
 }
 
-/** Moves a ref, and deletes the review's branch: both, or neither. @returns whether it did @throws as `refuseUnseen` */
+/** Moves a ref and deletes the review's branch: both, or neither (false). @throws as `refuseUnseen` */
 async function moveReview(repository: string, { branch, commit }: Decision, reason: string, update: string) {
 	const input = `${update}\ndelete refs/heads/${branch} ${commit}\n`;
 	try {

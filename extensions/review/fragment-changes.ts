@@ -9,7 +9,7 @@ import type { ChangedLayer } from "./layer-changes.ts";
 export interface FragmentChange {
 	lang: Lang;
 	target: TargetName;
-	/** Of a unified diff: each line starts with a space, `+` or `-`. */
+	/** Of a unified diff. */
 	lines: string[];
 	/** The number of further lines. */
 	hidden: number;
@@ -23,10 +23,7 @@ const maxLineLength = 300;
 /** The time of a diff grows with the square of the lines that differ. */
 const maxEdits = 2_000;
 
-/**
- * What viewers will read differently. A target is left out if the targets before it have all its changed values: most targets
- * only give them other names.
- */
+/** Leaves out a target whose changed values earlier targets have: most targets only give them other names. */
 export function fragmentChanges(layer: ChangedLayer, settings: FragmentSettings): FragmentChange[] {
 	return langs.flatMap((lang) => {
 		const linesOf = (state: CheckedLayer | null, target: TargetName) => {

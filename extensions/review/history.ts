@@ -17,12 +17,12 @@ import { readReviews, smallkeysOf } from "./waiting.ts";
 /** A commit, or a declined review. A user who may push can write anything into its texts. */
 interface Entry extends Provenance {
 	id: string;
-	/** When it was made, as far as its date can be believed, in milliseconds since 1970. */
+	/** As far as the commit's date can be believed, in milliseconds since 1970. */
 	dateMs: number;
 	what: string;
 }
 
-/** Whose history: a layer's, a sender's (also what only claims to be the sender's), or all. */
+/** A layer, a sender (with what only claims to be the sender's), or all. */
 export interface Subject {
 	smallkey?: string | undefined;
 	sender?: string | undefined;
@@ -35,17 +35,16 @@ class History {
 	/** Request id → the first commit that has it: a later one has copied it. */
 	readonly #first = new Map<string, string>();
 	readonly #dates = new Map<string, number>();
-	/** Ids of the commits about the subject. */
+	/** Ids. */
 	readonly #about = new Set<string>();
 
-	/** @param nowMs the clock: no date after it is believed */
 	constructor(
 		readonly repository: string,
 		readonly nowMs: number,
 		readonly subject: Subject = {},
 	) {}
 
-	/** The commits of a range that change layers, the newest first. A merge is judged by what it changes in its first parent. */
+	/** The newest first. A merge is judged by what it changes in its first parent. */
 	async read(range: string): Promise<Entry[]> {
 		const { smallkey } = this.subject;
 		// With all files of each commit, git takes three times as long.
@@ -92,7 +91,7 @@ class History {
 	}
 }
 
-/** Everything that happened to a layer, or that a sender did, with declined changes, the newest first. */
+/** With declined changes, the newest first. */
 export async function readEntries(repository: string, nowMs: number, subject: Subject): Promise<Entry[]> {
 	const history = new History(repository, nowMs, subject);
 	const entries = await history.read(servedRef);
@@ -108,7 +107,7 @@ export async function readEntries(repository: string, nowMs: number, subject: Su
 	return entries.sort((a, b) => b.dateMs - a.dateMs);
 }
 
-/** The commits of a waiting review, with their authors, the newest first. */
+/** The newest commit first. */
 export async function proposalLines(repository: string, commit: string, nowMs: number): Promise<string[]> {
 	const history = new History(repository, nowMs);
 	await history.read(servedRef);
@@ -125,7 +124,7 @@ export function timeText(timeMs: number): string {
 
 const maxKeys = 5;
 
-/** What a commit did: `removed`, of one layer; otherwise `added a b, removed c`. */
+/** `removed`, of one layer; otherwise `added a b, removed c`. */
 function changesText(commit: LoggedCommit, { smallkey }: Subject): string {
 	const { layers } = historyCommit(commit);
 	if (smallkey !== undefined) return layers.find((layer) => layer.smallkey === smallkey)?.kind ?? "changed";

@@ -25,7 +25,7 @@ import {
 } from "../../store/git/commands/tree.ts";
 
 export interface Merge {
-	/** In git's order. If it cannot be merged: what the head changes since its merge base. */
+	/** If it cannot be merged: what the head changes since its merge base. */
 	changed: PathChange[];
 	paths: string[];
 	/** Why it cannot be merged, in one line; null if it can. */
@@ -35,8 +35,8 @@ export interface Merge {
 export const conflictObstacle = "the base has changed the same lines: merge it into the branch";
 
 /**
- * Reads the tree that a merge makes: what the head changes since the merge base, which GitHub lists, is another thing where
- * there are several merge bases. Nothing is checked out, or written into the repository, which may be another user's.
+ * Reads the tree that a merge makes. GitHub lists the changes since one merge base, and there may be several. Nothing is
+ * written into the repository, which may be another user's.
  * @throws {Error} if the two have no commit in common, or the head has too many files
  */
 export async function withMerge<Result>(
@@ -70,7 +70,7 @@ export async function withMerge<Result>(
 	});
 }
 
-/** Writes the tree of a merge into the repository. @returns its id; null if there is a conflict */
+/** @returns the id of the merge's tree, which it writes; null if there is a conflict */
 export async function mergeTrees(repository: string, base: string, head: string): Promise<string | null> {
 	try {
 		const printed = await gitText(repository, ["merge-tree", "--write-tree", "--no-messages", base, head]);
@@ -82,8 +82,7 @@ export async function mergeTrees(repository: string, base: string, head: string)
 }
 
 /**
- * What merging a head changes on a base. Of the files under `layers/` only those that it changes are checked: each by itself,
- * and its name against all names of the catalogue after the merge.
+ * Checks the changed files under `layers/`: each by itself, and its name against all names after the merge.
  * @throws {Error} as `withMerge`, and if there is no such commit
  */
 export async function readChanges(repository: string, base: string, head: string) {
@@ -114,9 +113,8 @@ async function changesOf(repository: string, { changed, paths, obstacle }: Merge
 	return {
 		obstacle,
 		paths,
-		/** Files of no layer, but for those with a problem. */
+		/** Files of no layer and without a problem. */
 		outside: paths.filter((path) => !parseLayerPath(path) && !wrongFiles.has(path)),
-		/** The owners file on the base. */
 		owners: before.get(ownersPath)?.bytes,
 		layers,
 		problems: located(problems, after),
@@ -138,18 +136,17 @@ function textOf(files: Files, path: string): string {
 
 export interface ChangedLayer {
 	smallkey: string;
-	/** The path of its registration. */
 	file: string;
 	verb: "wrong" | "changed" | "removed" | "added";
-	/** On the base and after the merge; null if it does not exist there or is wrong. */
+	/** Null if it does not exist on the base, or is wrong there; `after` is after the merge. */
 	before: CheckedLayer | null;
 	after: CheckedLayer | null;
-	/** Of its registration after the merge; empty without one. */
+	/** The registration's text after the merge, or empty. */
 	text: string;
 	lineAt: ReturnType<typeof linesOf>;
 }
 
-/** A file that the head does not change is its layer's, too. */
+/** A layer also has the files that the head does not change. */
 function layersOf(smallkeys: readonly string[], before: Files, after: Files, wrongFiles: Iterable<string>) {
 	const wrong = new Set(Array.from(wrongFiles, (file) => parseLayerPath(file)?.smallkey));
 	const stored = judgeStored([...before.values()]).layers;
@@ -169,7 +166,6 @@ export interface Located {
 	file: string;
 	/** From 1. */
 	line: number;
-	/** In English, with its place. */
 	text: string;
 }
 
@@ -187,8 +183,8 @@ function located(problems: readonly FileProblem[], after: Files): Located[] {
 }
 
 /**
- * JSON pointer → line (from 1) of the member or element, or of its nearest ancestor; 1 if the text is not
- * JSON or is nested too deeply. The text is read for the first pointer.
+ * JSON pointer → line (from 1) of the value or its nearest ancestor; 1 if the text is not JSON or is nested too deeply. The
+ * text is read for the first pointer.
  */
 export function linesOf(text: string): (pointer: string) => number {
 	let root: Node | null | undefined;

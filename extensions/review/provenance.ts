@@ -10,7 +10,7 @@ import {
 import { authorMail, repairedTrailer, serviceAuthor } from "../../store/naming.ts";
 
 export interface Provenance {
-	/** Whether the commit names a sender whose request it cannot be: the person who pushed it wrote that. */
+	/** The commit names a sender whose request it cannot be. */
 	isForged: boolean;
 	lines: string[];
 }

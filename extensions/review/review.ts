@@ -9,7 +9,7 @@ import { type ChangedLayer, type Located, readChanges } from "./layer-changes.ts
 
 interface ReviewOptions {
 	repository: string;
-	/** The commit into which the change would be merged. It has the owners. */
+	/** Its owners file decides. */
 	base: string;
 	head: string;
 	settings: FragmentSettings & { publicUrl?: string };
@@ -42,15 +42,15 @@ export type LayerRow = Review["layers"][number];
 
 const maxDraftLength = 4_000;
 
-/** Layers that are shown with draft and fragments; of a larger change a table shows all layers. */
+/** Layers shown with draft and fragments. A larger change also has a table. */
 export const maxDetailed = 20;
 
-/** The number of remarks that fail the check, and of obstacles. */
+/** An obstacle is an error, too. */
 export function countErrors({ obstacle, remarks }: Pick<Review, "obstacle" | "remarks">): number {
 	return remarks.filter(({ level }) => level === "error").length + (obstacle === null ? 0 : 1);
 }
 
-/** Also asks the services of the layers whose addresses a change touches. */
+/** Also asks the services whose addresses the change touches. */
 export async function review({ repository, base, head, settings, check }: ReviewOptions) {
 	const changes = await readChanges(repository, base, head);
 	const { obstacle, paths, outside, problems, warnings } = changes;
@@ -65,18 +65,17 @@ export async function review({ repository, base, head, settings, check }: Review
 		const address = isDrafted ? await draftAddress(settings.publicUrl ?? "", row) : null;
 		return {
 			...row,
-			/** Address of the page that shows the layer as a draft; null without such a page. */
+			/** Address; null if the layer cannot be shown as a draft. */
 			draft: address !== null && address.length <= maxDraftLength ? address : null,
-			/** None of a wrong layer, or of one that is shown in the table only. */
+			/** Empty for a wrong layer, and for one in the table only. */
 			fragments: isDetailed && row.verb !== "wrong" ? fragmentChanges(row, settings) : [],
 		};
 	});
 	const { owners } = parseOwners(changes.owners);
 	return {
-		/** Why it cannot be merged; null if it can. */
 		obstacle,
 		remarks,
-		/** The number of layers whose services were not asked, because there are too many at once. */
+		/** The number of layers whose services were not asked. */
 		unasked,
 		/** First those with something wrong, then the changed, the removed and the added ones. */
 		layers: await Promise.all(layers),

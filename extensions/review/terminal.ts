@@ -9,7 +9,7 @@ export function indented(lines: readonly string[]): string[] {
 	return lines.map((line) => `  ${line}`);
 }
 
-/** Of a pull request. The first word is never a file's: GitHub Actions interprets a line that starts with `::` as a command. */
+/** No line starts with a file's name: GitHub Actions interprets `::` there as a command. */
 export function pullLines(review: Review): string[] {
 	const { obstacle, outside, approvals } = review;
 	const groups = approvals ?? [];
@@ -32,7 +32,6 @@ export function summaryLine(review: Review): string {
 	return `${layers} changed, ${countErrors(review)} to correct, ${counted(warnings.length, "warning")}`;
 }
 
-/** The problems of a waiting review and its changes for viewers. */
 export function changeLines(review: Review): string[] {
 	const { outside, layers } = review;
 	return [
@@ -57,7 +56,7 @@ function layerLines({ smallkey, verb, fragments, draft }: LayerRow): string[] {
 	];
 }
 
-/** The waiting reviews, each as one line, the oldest first. */
+/** The oldest first. */
 export async function reviewLines(repository: string): Promise<string[]> {
 	const lines: string[] = [];
 	for (const { branch, commit, ...review } of await readReviews(repository, "waiting")) {

@@ -14,7 +14,6 @@ export type WaitingReview = Awaited<ReturnType<typeof readReviews>>[number];
 
 const maxProcesses = 4;
 
-/** The layers that a review changes, sorted. */
 export async function smallkeysOf(repository: string, commit: string, limitMs?: number): Promise<string[]> {
 	const words = ["diff", "--name-only", "--no-renames", `${servedRef}...${commit}`, "--", "layers"];
 	const paths = (await gitText(repository, words, { limitMs })).split("\n");
@@ -26,8 +25,8 @@ export const staleText = "the branch main has changed the same layer since";
 export const staleAdvice = `${staleText}. Decline it, and ask the sender to send it again`;
 
 /**
- * Whether the served branch has changed a file of a review since the two have parted, to something else. Such a review is
- * not merged, even where git could: no reviewer has seen the result.
+ * Whether the served branch has since changed a file of the review differently. Such a review is not merged, even where git
+ * could: no reviewer has seen the result.
  */
 export async function isStale(repository: string, commit: string, base = servedRef): Promise<boolean> {
 	const fork = await gitText(repository, ["merge-base", base, commit]);
@@ -57,7 +56,7 @@ export async function readReviews(
 		// A smallkey has no dot.
 		const isOfMany = name.includes(".");
 		return {
-			/** That of a declined review says only who declined it, when and why. */
+			/** Of a declined review: who declined it, when and why. */
 			...commit,
 			...{ branch, isOfMany, reason, main },
 			/** `23ax5t`; of several layers `<sender>.batch` or `<sender>+review.<name>`. */
@@ -89,7 +88,7 @@ export async function findWaiting(repository: string, word: string): Promise<Wai
 	);
 }
 
-/** For the status of a layer: the change that waits for a review, or the last one that was declined. */
+/** For a layer's status: the waiting change, or the last declined one. */
 export function startReviews({ repository }: RunningService): Started {
 	const close = () => undefined;
 	if (repository === null) return { close };
@@ -106,7 +105,7 @@ async function reviewOf(repository: string, smallkey: string): Promise<LayerStat
 	return newest ? { branch: newest.branch, commit: newest.commit, since: isoTime(newest.timeMs) } : null;
 }
 
-/** The newest declined change of a layer; null if there is none, or the layer has changed since. */
+/** Null without a declined change, or if the layer has changed since. */
 async function declinedOf(repository: string, smallkey: string): Promise<LayerStatus["declined"]> {
 	const newest = (await readReviews(repository, "declined", smallkey, historyMs)).at(-1);
 	if (!newest?.main) return null;

@@ -28,10 +28,9 @@ import { type Dump, keyOf, readDump, textOf } from "../dump.ts";
 
 type Move = Moved & { place: number };
 
-/** Takes what cannot be moved. `place`: which document of the dump it is, from 1. */
+/** `place`: the number of the document in the dump, from 1. */
 type Refuse = (key: string, reason: string, place: number | undefined) => void;
 
-/** @returns the layers in the order of the dump */
 function collectMoves(documents: Dump, settings: Configuration, refuse: Refuse): Move[] {
 	const all: Move[] = [];
 	for (const [place, document] of documents) {
@@ -46,12 +45,12 @@ function collectMoves(documents: Dump, settings: Configuration, refuse: Refuse):
 		for (const { smallkey, place } of moves)
 			if (smallkey !== first) refuse(smallkey, `differs only in case from ${first}`, place);
 			else if (same.length > 1) refuse(smallkey, "has more than one document", place);
-		// It is not known which of several documents was served, so none is imported.
+		// Which of several documents was served is unknown.
 		return same.length === 1 ? same : [];
 	});
 }
 
-/** Stores the layers in one commit; a dry run stores nothing, and says the same. */
+/** Stores the layers in one commit; a dry run stores nothing. */
 async function storeLayers(
 	moves: readonly Move[],
 	configuration: Configuration,
@@ -86,7 +85,7 @@ async function storeLayers(
 	printCommit(outcome, io);
 }
 
-/** Names layers that no target serves, with what a PUT of them would say. */
+/** Adds the problems that a PUT of the layer would have. */
 function warnOfUnserved(moves: Iterable<Move>, settings: Configuration, io: Io): void {
 	for (const { smallkey, registration, description } of moves) {
 		if (readableAt(smallkey, registration, settings, description).paths.length > 0) continue;
@@ -126,7 +125,7 @@ function mergeImported(stored: string | null, imported: Description | null): str
 
 type SenderEntries = Parameters<Parameters<typeof changeSenders>[1]>[0];
 
-/** Adds the senders of a dump (`{_id, key}`) to the entries of the senders file. A reason never contains a secret. */
+/** A reason never contains a secret. */
 function addSenders(dump: Dump, entries: SenderEntries, refuse: Refuse): SenderEntries {
 	const all = new Map(Object.entries(entries));
 	const secretOf = (entry: unknown) => textOf(objectOf(entry).key ?? entry);

@@ -11,14 +11,14 @@ import { parseAnswer } from "../../../site/service/decode.ts";
 import { type Json, keyOf, nodeIn, readDump } from "../dump.ts";
 import { type Difference, differences } from "./differences.ts";
 
-/** A description has at most 2 MB. It keeps its connections. */
+/** A description has at most 2 MB. */
 const fetchAnswer = createFetch({ allowPrivate: true, timeoutMs: 30_000, maxBytes: 3_000_000 });
 const maxAttempts = 3;
 
 /** A layer's node; null if the service has no such layer; a text says why it cannot be read. */
 type Read = Json | null | string;
 
-/** Reads a list of one layer. @throws {Error} if the service cannot be reached */
+/** @throws {Error} if the service cannot be reached */
 async function readLayer(docs: string, lang: Lang, smallkey: string, attempt = 1): Promise<Read> {
 	const address = `${docs}/${lang}/${encodeURIComponent(smallkey)}`;
 	try {
@@ -36,13 +36,9 @@ async function readLayer(docs: string, lang: Lang, smallkey: string, attempt = 1
 
 type Reader = (lang: Lang, smallkey: string) => Promise<Read>;
 
-/** Layers in a row that cannot be read, after which a service is no longer asked. */
-const maxFailures = 40;
+const maxFailuresInRow = 40;
 
-/**
- * Finds the address at which a service of any release serves a target.
- * @returns a function that reads layers there, and throws after too many failures; null if the target is not served
- */
+/** Null if no address serves the target. The reader throws after too many failures in a row. */
 async function openReader(service: string, target: TargetName, first: string): Promise<Reader | null> {
 	const { docs: path, aliases } = targetOf(target);
 	for (const place of [path, ...aliases.map((alias) => alias.docs)]) {
@@ -52,7 +48,7 @@ async function openReader(service: string, target: TargetName, first: string): P
 		return async (lang, smallkey) => {
 			const read = await readLayer(docs, lang, smallkey);
 			failures = typeof read === "string" ? failures + 1 : 0;
-			if (failures < maxFailures) return read;
+			if (failures < maxFailuresInRow) return read;
 			throw new Error(`${docs}: ${failures} layers in a row cannot be read, the last one: ${read}`);
 		};
 	}
@@ -64,7 +60,6 @@ const comparedTargets: readonly TargetName[] = ["v0.9", "v1", "v2"];
 
 const notServed: Reader = async () => "has no such version";
 
-/** A relevant difference ends the command with 1. */
 function differencesOf(before: Read, now: Read): Difference[] {
 	const relevant = (kind: string) => [{ kind, isRelevant: true }];
 	if (typeof before === "string") return relevant(`the older service ${before}`);
@@ -81,7 +76,6 @@ interface ComparedTarget {
 
 type LayerDifference = Difference & { smallkey: string };
 
-/** Compares a layer at all targets, in both languages. */
 async function compareLayer(smallkey: string, targets: readonly ComparedTarget[]) {
 	const layer = { smallkey, isOld: false, isServed: false, differences: [] as LayerDifference[] };
 	for (const { target, readOld, readNew } of targets)
@@ -95,13 +89,10 @@ async function compareLayer(smallkey: string, targets: readonly ComparedTarget[]
 	return layer;
 }
 
-/** Layers that are read at the same time, one request of each. */
-const maxConcurrent = 16;
-
-/** Smallkeys that are listed for each cosmetic kind. */
+const maxConcurrentLayers = 16;
 const maxCosmeticKeys = 3;
 
-/** One line for each kind, with the values of its first layer. @param maxKeys smallkeys that are listed for each kind */
+/** One line for each kind, with the values of its first layer. */
 function linesOf(title: string, differences: readonly LayerDifference[], maxKeys: number): string[] {
 	const groups = groupBy(differences, ({ kind }) => kind);
 	const kinds = Array.from(groups, ([kind, group]) => {
@@ -142,7 +133,7 @@ export const run = createRun(async ({ read, io }) => {
 	if (targets.length === 0)
 		throw new Error(`${old}: serves none of ${comparedTargets.join(", ")} below this address`);
 	const layers = await pMap(smallkeys, (smallkey) => compareLayer(smallkey, targets), {
-		concurrency: maxConcurrent,
+		concurrency: maxConcurrentLayers,
 	});
 	if (!layers.some(({ isOld }) => isOld))
 		throw new Error(`${old}: serves none of the ${counted(smallkeys.length, "layer")} of ${path}`);

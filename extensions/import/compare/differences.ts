@@ -5,9 +5,9 @@ import { listOf, objectOf } from "../../../site/service/decode.ts";
 import type { Json } from "../dump.ts";
 
 export interface Difference {
-	/** What differs, such as `datagrid: columns`. It names no layer. */
+	/** What differs, such as `datagrid: columns`. */
 	kind: string;
-	/** Whether a viewer draws or requests something else because of it. */
+	/** A viewer draws or requests something else because of it. */
 	isRelevant: boolean;
 	/** `old → new`, as JSON, shortened. */
 	values?: string;
@@ -57,7 +57,7 @@ function shownChange(before: unknown, now: unknown): string {
 	return shown.join(" → ");
 }
 
-/** Member of a node → its parts, and its shape: only parts of an equal shape can be compared one by one. */
+/** Only parts of an equal shape can be compared one by one. */
 const composed: Readonly<Record<string, (value: Json) => { shape: Json; parts: unknown[] }>> = {
 	datagrid: ({ gridColumns }) => {
 		const parts = listOf(gridColumns);
@@ -87,7 +87,7 @@ const isSameText: Test = (before, now) => String(before ?? "") === String(now ??
 
 const fixedTitles = ["column-icon", "column-details"] as const;
 
-/** Member of a node, of a column of its grid or of its symbols → which difference in it no viewer sees, or is a better one. */
+/** Member of a node, of a column or of a symbol → which difference in it no viewer sees, or is better. */
 const cosmetic: Readonly<Record<string, Test>> = {
 	geometryType: onlyBefore,
 	imageUrl: onlyNow,
@@ -131,7 +131,7 @@ function isProjected(before: unknown, now: unknown): boolean {
 	return fresh.xmin !== undefined && ("spatialReference" in old || onlyNow(before));
 }
 
-/** Whether two nodes of v2 name the same layer of a MapServer, one as `esriDynamic` and the other as `esriFeature`. */
+/** The same layer of a MapServer in v2, once as `esriDynamic` and once as `esriFeature`. */
 function isOtherMapServerForm(before: Json, now: Json): boolean {
 	const wholeOf = ({ layerType, url, layerEntries }: Json) => {
 		const { index } = objectOf(listOf(layerEntries)[0]);

@@ -20,14 +20,13 @@ import { runRepair } from "../run.ts";
 
 const maxOpen = 20;
 
-/** As it was before a day (UTC). */
 async function readHealthBefore(repository: string, base: string, day: string): Promise<string | null> {
 	const words = ["rev-list", "-1", "--first-parent", `--before=${day}T00:00:00Z`, base];
 	const commit = await gitText(repository, words);
 	return commit === "" ? null : readHealth(repository, commit);
 }
 
-/** In the health of the checkout. @param before null if the checkout has no health */
+/** @param before null if the checkout has no health */
 async function noteRepairs(before: string | null, open: readonly OpenRepair[], now: Date) {
 	const proposed = new Set(open.flatMap(({ smallkeys }) => smallkeys));
 	const text = healthText(markRepairs(parseHealth(before), proposed, weekOf(now)));

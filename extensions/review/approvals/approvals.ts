@@ -10,7 +10,7 @@ interface Account {
 	id: number;
 }
 
-/** The members of each team among the owners, by the team's name; null if GitHub does not show them. */
+/** Members by the team's name; null if GitHub does not show them. */
 export type Teams = ReadonlyMap<string, readonly Account[] | null>;
 
 /** `@organisation/team` */
@@ -58,14 +58,14 @@ function groupLine({ paths, approvedBy, canApprove, unknown }: Judgement["groups
 
 export type Judgement = ReturnType<typeof judgement>;
 
-/** Characters of a check's title, which GitHub shows in one line. */
+/** GitHub shows a check's title in one line. */
 const maxTitleLength = 140;
 
 /** @param owners of the base branch; null if missing or invalid */
 export function judgeApprovals(state: PullState, owners: Owners | null, teams: Teams): Judgement {
 	if (!owners) return judgement("failure", `${ownersPath} of the base branch cannot be read`);
 	const behind = [...state.senders].flatMap((sender) => owners.senders.get(sender) ?? []);
-	// Someone of whom no id is known could approve a request that they have sent.
+	// People without a known id could approve their own request.
 	const obstacle = state.incomplete ?? describeUnknown(behind, teams);
 	if (obstacle !== null) return judgement("failure", obstacle);
 	const makers = new Set([...state.makers, ...accountsOf(behind, teams).map(({ id }) => id)]);
@@ -94,7 +94,6 @@ export function accountsOf(owners: readonly string[], teams: Teams): Account[] {
 	return [...new Map(all.map((account) => [account.id, account])).values()];
 }
 
-/** With the logins of those who have approved, and of those who can. */
 function approvalOf(
 	{ paths, owners }: ReturnType<typeof groupByOwners>[number],
 	makers: ReadonlySet<number>,

@@ -25,19 +25,18 @@ import {
 
 const checkName = "owners";
 
-/** People that one run mentions. */
+/** In one run. */
 const maxAsked = 10;
 
 interface ApprovalRun extends StateSource {
-	/** Of the branch; null if its file is missing or invalid. */
 	owners: Owners | null;
 	teams: Teams;
 	isMentioning: boolean;
 }
 
 /**
- * Sets the check `owners` of a pull request, mentions who can approve it, and merges it if it comes from the service and the
- * owners have approved it. If it has changed meanwhile, nothing is done: another run judges it.
+ * Sets the check `owners`, mentions who can approve, and merges what the service proposes and the owners have approved. If
+ * the pull request has changed meanwhile, nothing is done: another run judges it.
  * @returns what was done, in words
  * @throws {Error} if GitHub refuses a merge, such as for a newer commit
  */
@@ -61,7 +60,7 @@ export async function judgePull(run: ApprovalRun, pull: OpenPull): Promise<strin
 
 const askedMarker = "<!-- fragment-publisher: asked -->";
 
-/** Mentions the owners whose approval is missing, each once: GitHub asks no one without write access for a review. */
+/** Mentions each owner once: GitHub asks no one without write access for a review. */
 async function askOwners(
 	{ github, author }: ApprovalRun,
 	issue_number: number,
@@ -82,9 +81,8 @@ async function askOwners(
 const passed = new Set(["success", "skipped", "neutral"]);
 
 /**
- * Whether a pull request is one of `register/*` or `repair/*` that the owners have approved. The App can bypass the ruleset,
- * so this function checks what the ruleset requires: `layers`, which only this App sets, and `check`, which CI sets. It also
- * requires that no owner asks for changes, and that every other check and commit status has passed.
+ * The App can bypass the ruleset, so this function checks what the ruleset requires: `layers`, which only this App sets, and
+ * `check`, which CI sets. It also requires that no owner asks for changes, and that all other checks and statuses have passed.
  * @param runs the check runs of the newest commit, from before the judgement
  */
 async function isReady(
@@ -97,7 +95,7 @@ async function isReady(
 	if (!isOfService || !isMergeable || conclusion !== "success" || groups.length === 0) return false;
 	const all = owners ? allOwners(owners) : [];
 	if (accountsOf(all, teams).some(({ id }) => objectors.has(id))) return false;
-	// Who objects can be a member of a team that GitHub does not show.
+	// An objector can be a member of a team that GitHub does not show.
 	if (objectors.size > 0 && all.some((owner) => isTeam(owner) && !teams.get(owner))) return false;
 	if (findCheckRun(runs, "layers", author)?.conclusion !== "success") return false;
 	if (!runs.some(({ name, app }) => name === "check" && app?.slug === "github-actions")) return false;
@@ -123,8 +121,8 @@ function squashText({ number, title }: OpenPull, messages: readonly string[]) {
 }
 
 /**
- * Sets the check `owners` of the branch's newest commit: whether each owner can approve. A ruleset can require a check of an App
- * only once that App has set it ("Available rules for rulesets").
+ * Sets the check `owners` of the branch: a ruleset can require a check of an App only once that App has set it ("Available
+ * rules for rulesets").
  */
 export async function checkBranch({ github, base, owners, teams, author }: ApprovalRun): Promise<void> {
 	const { data } = await github.rest.git.getRef({ ...github.repo, ref: `heads/${base}` });

@@ -7,7 +7,7 @@ import type { Merge } from "../layer-changes.ts";
 const maxListedFiles = 3_000;
 const maxListedCommits = 250;
 
-/** Pushes with the token of a workflow's run. It does not show who has started that run. */
+/** It does not show who has started the workflow's run. */
 const workflowPusher = "github-actions[bot]";
 
 /** Events after which a pull request is for another branch than before ("Issue event types"). */
@@ -59,14 +59,14 @@ export async function readState({ github, base, author, readMerge }: StateSource
 			"GitHub lists other files than its merge changes: merge the base into the branch",
 	];
 	return {
-		/** What it adds, changes, removes and renames, and that needs an approval: a renamed file by both of its names. */
+		/** Files that need an approval; a renamed one has both names. */
 		paths: paths.filter((path) => !isRefresh || !isWrittenByRefresh(path)),
-		/** Who opened it, or wrote or pushed a part of it, and cannot approve it. */
+		/** They cannot approve it. */
 		makers: idsOf([user, ...commits.flatMap((commit) => [commit.author, commit.committer]), ...pushers]),
-		/** Senders of signed requests that it comes from: who has their secrets cannot approve it. */
+		/** Senders of its signed requests: people with their secrets cannot approve it. */
 		senders: new Set(mails.flatMap((mail) => authorOf(mail) ?? [])),
 		...decisions,
-		/** Why `paths` or `makers` is incomplete; null if both are complete. */
+		/** Why `paths` or `makers` is incomplete, or null. */
 		incomplete: reasons.find((reason) => typeof reason === "string") ?? null,
 		/** Its branch is `register/*` or `repair/*` of this repository. */
 		isOfService,
@@ -79,7 +79,7 @@ export async function readState({ github, base, author, readMerge }: StateSource
 
 type Files = Awaited<ReturnType<Github["rest"]["pulls"]["listFiles"]>>["data"];
 
-/** Whether GitHub lists these. It lists the differences to one merge base ("About comparing branches in pull requests"). */
+/** GitHub lists the differences to one merge base ("About comparing branches in pull requests"). */
 function isListed(files: Files, paths: readonly string[]): boolean {
 	const names = files.flatMap(({ filename, previous_filename, status }) =>
 		status === "copied" ? filename : [filename, previous_filename ?? filename],
@@ -102,9 +102,9 @@ async function readDecisions({ rest, repo, paginate }: Github, { number, head }:
 	const valid = approvals.filter(({ submitted_at }) => Date.parse(submitted_at ?? "") > newest);
 	const objections = last.filter(({ state }) => state === "CHANGES_REQUESTED");
 	return {
-		/** Whose last decision on exactly its newest commit is an approval. */
+		/** Their last decision, on its newest commit, is an approval. */
 		approvers: idsOf(valid.map(({ user }) => user)),
-		/** Whose last decision, on any commit, asks for changes. */
+		/** Their last decision, on any commit, asks for changes. */
 		objectors: idsOf(objections.map(({ user }) => user)),
 	};
 }
@@ -170,7 +170,7 @@ interface CheckRun {
 	summary: string;
 }
 
-/** Unless that of `author` has the same content. @returns the commit's check runs before */
+/** Does nothing if the content is the same. @returns the commit's check runs before */
 export async function setCheckRun(
 	{ rest, repo, paginate }: Github,
 	author: string,

@@ -1,4 +1,4 @@
-// npx fragment-publisher approvals: what the workflow layers does on GitHub
+// npx fragment-publisher approvals
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Environment } from "../../../api/configuration.ts";
@@ -27,8 +27,8 @@ export interface PlannedRequest {
 }
 
 /**
- * Runs a task with GitHub and the base branch. With the file `plan` it sends only what reads; what would write is written to
- * the file, also after an error. So a job whose packages could do anything needs no key.
+ * With the file `plan` it sends only requests that read; those that write go to the file, also after an error. So the job
+ * with all packages needs no key.
  */
 async function withGithub(
 	plan: string | undefined,
@@ -58,7 +58,6 @@ async function withGithub(
 /** As `gh pr list --json number,headRefOid` prints it. */
 interface PullRef {
 	number: number;
-	/** Its reviewed commit. */
 	headRefOid: string;
 }
 
@@ -98,7 +97,7 @@ async function postReport(
 	return before ? "edited" : "posted";
 }
 
-/** Of a branch of the clone's origin: its owners, and what merging a commit into it changes. */
+/** @param base a branch of the clone's origin */
 async function readBase(base: string) {
 	const ref = `refs/remotes/origin/${base}`;
 	// A run that has waited has an older commit than the branch, and a tag may have the same name.

@@ -1,4 +1,4 @@
-// npx fragment-publisher audit: who changed the layers of a repository, from git alone
+// npx fragment-publisher audit
 import { parseSpan, WrongError } from "../../../api/configuration.ts";
 import { parseSmallkey, smallkeyRule } from "../../../registry/smallkey.ts";
 import { counted, plain } from "../../../registry/untrusted-text.ts";

@@ -1,4 +1,4 @@
-// npx fragment-publisher review: shows what a change does and what is wrong with it; manages the reviews on this machine
+// npx fragment-publisher review
 import { writeFile } from "node:fs/promises";
 import { type Environment, type Io, WrongError } from "../../../api/configuration.ts";
 import { readConfiguration, withoutStore } from "../../../api/service/settings.ts";
@@ -96,7 +96,6 @@ function nextStep({ branch, commit }: WaitingReview, { obstacle, layers, outside
 	return `To merge exactly this: ${accept} --by "your name"`;
 }
 
-/** For a decision about a review. */
 async function openWaiting({ environment }: Session, key: string) {
 	const opened = await openRepository(environment);
 	await refuseOthers(opened.repository, opened.name);

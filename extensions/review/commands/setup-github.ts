@@ -18,9 +18,9 @@ type Json = any;
 interface Connection {
 	repository: string;
 	branch: string;
-	/** Reads a path below the repository; null where GitHub answers 404. */
+	/** Null where GitHub answers 404. */
 	get: (path: string) => Promise<Json>;
-	/** @param problem false if there is none @param line the command that solves it, unless a person has to decide */
+	/** @param line the command that solves it, unless a person has to decide */
 	check: (what: string, problem: string | false, line?: string) => void;
 }
 
@@ -49,7 +49,7 @@ async function checkFiles({ get, check, repository }: Connection): Promise<void>
 /** The type of a rule, the name of a check, or the value. */
 const identityOf = (value: Json) => JSON.stringify(value?.type ?? value?.context ?? value);
 
-/** Whether GitHub's value has all of a file's. What is off there (false, 0, an empty list) may be on. */
+/** What is off in the target (false, 0, an empty list) may be on. */
 function has(value: Json, target: Json): boolean {
 	if (target === false || target === 0) return true;
 	if (Array.isArray(target))

@@ -1,4 +1,4 @@
-// npx fragment-publisher status: how the layers of a repository are, from git alone
+// npx fragment-publisher status
 import { statfs } from "node:fs/promises";
 import { collectSource, resolveCommit } from "../../../publish/collect.ts";
 import { parseHealth } from "../../../registry/health.ts";
