@@ -7,7 +7,7 @@ import { parseRegistration } from "../../registry/registration.ts";
 import type { WaitingRepair } from "../../registry/schemas/answers.ts";
 import { descriptionPath, langs, layerPath } from "../../registry/smallkey.ts";
 import { agreementOf } from "../harvest/agreement.ts";
-import { commitHealth, type HealthOptions } from "../harvest/harvester/health-checks.ts";
+import { commitHealth, type HealthOptions } from "../harvest/harvester/commit.ts";
 import type { HarvestService, HarvestSettings } from "../harvest/harvester/open.ts";
 import { childEnvironment } from "../harvest/harvester/process.ts";
 import { systemTimers } from "../harvest/harvester/schedule.ts";

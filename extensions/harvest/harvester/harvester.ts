@@ -177,7 +177,7 @@ export class Harvester {
 
 	async #commit(results: readonly HarvestResult[]) {
 		try {
-			this.#finish(await commitGroup(results, this.#options.store, this.#options.now));
+			this.#finish(await commitGroup(results, this.#options));
 		} catch (error) {
 			if (results.length === 1 || error instanceof StoreBusy) return this.#fail(results, error);
 			// The store may refuse one description, and with it the whole group.

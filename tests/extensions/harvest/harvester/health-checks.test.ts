@@ -1,6 +1,6 @@
 import * as assert from "uvu/assert";
 import { messageOf, verify } from "../../../../api/signature.ts";
-import { createHealthGroups } from "../../../../extensions/harvest/harvester/health-checks.ts";
+import { createHealthGroups } from "../../../../extensions/harvest/harvester/commit.ts";
 import { createNotifier, type Notice } from "../../../../extensions/harvest/harvester/notifier.ts";
 import { checkResult, weekOf } from "../../../../extensions/harvest/health.ts";
 import { causeOf, type SickState } from "../../../../registry/health.ts";
