@@ -21,11 +21,10 @@ export async function isProposed(smallkey: string | null, review: Reader, served
 	return proposed?.registration !== stored?.registration;
 }
 
-/** What waits for review where a change would go. */
 export interface Waiting {
-	/** Another sender, whose change waits there. */
+	/** Another sender, whose change waits on the same branch. */
 	holder: string | null;
-	/** Smallkeys that wait on any branch, at least all spellings of this one. */
+	/** Waiting smallkeys, at least all spellings of this one. */
 	spellings(smallkey: string): Promise<string[]>;
 }
 
@@ -50,11 +49,7 @@ export function changesFiles(decision: unknown): decision is Edit[] {
 	return Array.isArray(decision) && decision.length > 0;
 }
 
-/**
- * Decides a change on the state that it meets.
- * @param waiting null for a change that needs no review
- * @param used a request in it is refused now unless it changes nothing
- */
+/** @param waiting null without a review @param used its requests are refused unless they change nothing */
 export async function decideChange(
 	{ decide, meta }: { decide: Decide; meta: Meta },
 	now: Reader,
@@ -74,16 +69,16 @@ function judgeRepeat(first: UsedRequest, method: string, outcome: Edit[] | Refus
 	if (first.method !== "?" && first.method !== method) return usedBefore;
 	const wasAccepted = typeof first.outcome === "string";
 	if (isRefusal(outcome)) {
-		// The first DELETE has removed the layer.
+		// Already removed.
 		if (wasAccepted && method === "DELETE" && outcome.status === 404) return null;
-		// Its condition held before it was carried out.
+		// The condition held the first time.
 		if (wasAccepted && outcome.status === 412) return outcome.isDone ? null : outcome;
 		return first.outcome === outcome.status ? outcome : usedBefore;
 	}
 	return wasAccepted && outcome.length === 0 ? null : usedBefore;
 }
 
-/** What to remember of a change: nothing if it is not signed. */
+/** Empty if the change is not signed. */
 export function usesOf({ request, method = "-", time }: Meta, answer: Commit | Refusal): UsedRequest[] {
 	const outcome = isRefusal(answer) ? answer.status : answer.commit;
 	return request === null ? [] : [{ request, method, time, outcome }];

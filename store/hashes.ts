@@ -21,13 +21,10 @@ export const webHashes: Hashes = {
 	},
 };
 
-/** Node's `crypto` module (Node 20.16 or later); undefined on other engines. */
+/** Undefined before Node 20.16 and on other engines. */
 const node = globalThis.process?.getBuiltinModule?.("node:crypto");
 
-/**
- * The engine's fastest hashes. Node's own are synchronous; `crypto.subtle` starts a job on another thread for each hash,
- * which took a quarter of a write's time.
- */
+/** `crypto.subtle` starts a job on another thread for each hash, which took a quarter of a write's time. */
 export const hashes: Hashes = node
 	? {
 			sha1: (bytes) => node.createHash("sha1").update(bytes).digest(),
@@ -40,7 +37,7 @@ export function hexOf(bytes: Uint8Array): string {
 	return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** A file's id in git: SHA-1 in hex of `blob <bytes>\0` and the text in UTF-8 (Pro Git, "Git Objects"). */
+/** SHA-1 in hex of `blob <bytes>\0` and the text in UTF-8 (Pro Git, "Git Objects"). */
 export async function blobId(text: string): Promise<string> {
 	const bytes = encoder.encode(text);
 	return hexOf(await hashes.sha1(joined(`blob ${bytes.length}\0`, bytes)));
@@ -56,8 +53,8 @@ export function joined(head: string, bytes: Uint8Array): Uint8Array {
 
 /** FNV-1a of 64 bits (RFC 9923), as 16 hex digits in quotes. */
 export function etagOf(bytes: Uint8Array): string {
-	// The 64-bit prime is 2^40 + 0x1b3. In two halves of 32 bits, the lower one multiplied in two parts,
-	// every step is 32-bit integer arithmetic.
+	// The prime is 2^40 + 0x1b3. Two halves of 32 bits, the lower one multiplied in two parts, need only 32-bit
+	// integer arithmetic.
 	let high = 0xcbf29ce4;
 	let low = 0x84222325;
 	for (let index = 0; index < bytes.length; index += 1) {

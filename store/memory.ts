@@ -33,15 +33,11 @@ function readerAt({ files }: Branch) {
 	});
 }
 
-/**
- * Layers in memory, with the promises of `Store` and a list of commits: no git, nothing durable.
- * @param files the first files: path → text
- */
+/** Nothing is durable, and no request forgotten. @param files path → text */
 export function memoryStore(files: Readonly<Record<string, string>> = {}) {
 	const reviews = new Map<string, Branch>();
 	const served: Branch = { files: new Map(Object.entries(files)), commit: "", author: "" };
 	const commits: MemoryCommit[] = [];
-	// It forgets no request.
 	const used = new UsedRequests(() => Number.NEGATIVE_INFINITY);
 	const inOrder = pLimit(1);
 

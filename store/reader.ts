@@ -4,7 +4,7 @@ import { blobId } from "./hashes.ts";
 import type { Edit, Layer } from "./store.ts";
 
 export interface FileEntry {
-	/** Git's: `100644` or `100755` for a plain file; old commits have other rights, such as `100664`. */
+	/** `100644` or `100755` for a plain file; in old commits such as `100664`, too. */
 	mode: string;
 	id: string;
 }
@@ -12,14 +12,13 @@ export interface FileEntry {
 /** Name → file. */
 export type Folder = ReadonlyMap<string, FileEntry>;
 
-/** The files of one commit. */
 export interface CommitFiles {
-	/** @param name below `layers/` @returns an empty one if it does not exist */
+	/** @param name below `layers/` @returns empty if it does not exist */
 	folder(name: string): Promise<Folder>;
 	text(id: string, path: string): Promise<string>;
 }
 
-/** Reads each key once; after a failure, again at the next call. */
+/** Reads each key once, and again after a failure. */
 export function memoize<T>(read: (key: string) => Promise<T>): (key: string) => Promise<T> {
 	const values = new Map<string, Promise<T>>();
 	return (key) => {
@@ -32,7 +31,7 @@ export function memoize<T>(read: (key: string) => Promise<T>): (key: string) => 
 	};
 }
 
-/** Folder → name in lower case → names: a batch may change thousands of layers in one folder. */
+/** By name in lower case: a batch may change thousands of layers in one folder. */
 const namesByFolder = new WeakMap<Folder, Map<string, string[]>>();
 
 function namesLike(folder: Folder, name: string): string[] {
@@ -41,7 +40,6 @@ function namesLike(folder: Folder, name: string): string[] {
 	return names.get(name.toLowerCase()) ?? [];
 }
 
-/** Reads the layers of a commit, with the edits that `overlay` puts on top of it. */
 export function readerOf(files: CommitFiles) {
 	/** Path in lower case → path → text. */
 	const edited = new Map<string, Map<string, string | null>>();
@@ -60,7 +58,7 @@ export function readerOf(files: CommitFiles) {
 		const paths = new Set(names.map((each) => `layers/${folder}/${each}`));
 		for (const [other, text] of edited.get(path.toLowerCase()) ?? [])
 			text === null ? paths.delete(other) : paths.add(other);
-		// No other character has the lower case of a letter of smallkeys, but for the Kelvin sign.
+		// Leaves out a Kelvin sign (U+212A), whose lower case is `k`.
 		return [...paths]
 			.flatMap((each) => parseSmallkey(splitPath(each).name.slice(0, -".json".length)) ?? [])
 			.sort();
@@ -103,7 +101,7 @@ async function layerOf(
 	return registration === null ? null : { registration, description };
 }
 
-/** The kind of file that a mode of git means. Only plain files can be layers. */
+/** Only plain files can be layers. */
 export function kindOfMode(mode: string): "file" | "symlink" | "other" {
 	if (/^100[0-7]{3}$/.test(mode)) return "file";
 	return mode === "120000" ? "symlink" : "other";

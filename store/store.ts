@@ -7,7 +7,7 @@ export interface Log {
 }
 
 export interface Layer {
-	/** Text of `layers/<ab>/<smallkey>.json`, written by the service or by hand. */
+	/** Text of `layers/<ab>/<smallkey>.json`. */
 	registration: string;
 	/** Text of `<smallkey>.service.json`: the result of the last harvest. */
 	description: string | null;
@@ -26,9 +26,9 @@ export interface Meta {
 	time: number;
 	subject: string;
 	trailers: readonly (readonly [string, string])[];
-	/** SHA-256 of the signature's text in hex, which is also the trailer `Request`; null if the change is not signed. */
+	/** SHA-256 of the signature's text in hex, also the trailer `Request`; null if not signed. */
 	request: string | null;
-	/** `PUT`, which the signature does not cover. */
+	/** The signature does not cover it. */
 	method?: string;
 	review: boolean;
 	/** With `review`: all changes of the author with this name wait on one branch. */
@@ -36,10 +36,10 @@ export interface Meta {
 }
 
 export interface Commit {
-	/** Id of the commit that contains the requested state; `""` in a repository without commits. */
+	/** Contains the requested state; `""` in a repository without commits. */
 	commit: string;
 	changed: boolean;
-	/** False if the files do not have the change yet. */
+	/** False if the files are behind. */
 	published?: boolean;
 	branch?: string;
 	pullRequest?: string;
@@ -49,50 +49,48 @@ export interface Commit {
 export interface Refusal {
 	status: number;
 	errors: readonly Problem[];
-	/** In a word or two, if it differs from the status's usual one (`refusalReasons` in api/reply.ts). */
+	/** In place of that of `refusalReasons` in api/reply.ts. */
 	reason?: string;
 	hint?: Text;
 	/** In seconds. */
 	retryAfter?: number | undefined;
-	/** Whether what is stored is already as the refused change would have left it. */
+	/** The stored state is what the change would have made. */
 	isDone?: boolean;
 }
 
-/** Reads the stored layers as they are at one moment. */
+/** The stored layers at one moment. */
 export interface Reader {
 	read(smallkey: string): Promise<Layer | null>;
 	/** Git's blob ids (SHA-1 in hex) in place of the texts: equal ids are equal texts. */
 	ids(smallkey: string): Promise<Layer | null>;
-	/** The stored smallkeys that differ from this one at most in case, sorted. */
+	/** Stored smallkeys that differ at most in case, sorted. */
 	spellings(smallkey: string): Promise<string[]>;
 }
 
-/** Decides what a change does. The store calls it again if another change was made in the meantime. */
+/** Called again if another change was made in the meantime. */
 export type Decide = (now: Reader) => Promise<Edit[] | Refusal>;
 
 export interface UsedRequest extends Pick<Meta, "time"> {
 	request: string;
-	/** `?` if only the request's commit is known. */
+	/** `?` if only its commit is known. */
 	method: string;
-	/** The commit in its answer, or the status of an answer without a commit. */
+	/** The commit, or the status of an answer without one. */
 	outcome: string | number;
 }
 
 export interface Store {
-	/** Whether a change can be read as a fragment as soon as `change` resolves. */
+	/** Whether a change can be read as soon as `change` resolves. */
 	readonly publishesAtOnce: boolean;
 	served(): Promise<Reader>;
 	/**
-	 * Makes one commit, which is durable when the promise resolves; without edits, no commit.
-	 * @returns the commit; the refusal of `decide`; or a refusal with status 401 if the same request was used before, and
-	 * this change would change something again
+	 * Makes one commit, durable when the promise resolves; without edits, none.
+	 * @returns the commit; the refusal of `decide`; or 401 for a used request that would change something again
 	 * @throws {StoreBusy} if the change was not made
 	 */
 	change(decide: Decide, meta: Meta): Promise<Commit | Refusal>;
 	/**
-	 * Remembers a signed request that was refused, or that changed no layer. On this machine the record is durable when the
-	 * promise resolves; with the layers on GitHub it ends with the process.
-	 * @returns false if the request was used before
+	 * Remembers a signed request without a commit: durably on this machine, in memory with GitHub.
+	 * @returns false if it was used before
 	 * @throws {StoreBusy}
 	 */
 	remember(used: UsedRequest): Promise<boolean>;

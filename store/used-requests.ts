@@ -1,17 +1,18 @@
 import { maxClockSkewMs } from "../registry/sender.ts";
 import type { UsedRequest } from "./store.ts";
 
-/** How long a request is remembered for its key, in milliseconds: longer than a signature is valid. */
+/** Longer than a signature is valid. */
 export const requestMemoryMs = 300_000;
 
 const minuteMs = 60_000;
-/** For a clock that is set back by some hours. */
+/** In minutes, for a clock that is set back by hours. */
 const maxForgotten = 500;
 
 /**
- * Signed requests that were answered. Each is kept for longer than a signature is valid, also where the clock was ahead. If
- * it is set back, requests of a minute of which others were forgotten may have been used.
- * @param now the clock, by which signatures are judged @param monotonicMs it is never set
+ * Answered requests, each kept for longer than its signature is valid. If the clock is set back, a request of
+ * a forgotten minute may have been used.
+ * @param now by which signatures are judged
+ * @param monotonicMs is never set
  */
 export class UsedRequests {
 	readonly #uses = new Map<string, UsedRequest & { untilMs: number }>();

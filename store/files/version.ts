@@ -14,7 +14,7 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 
 let commit: string | null | undefined;
 
-/** The first 12 digits of the commit of this code; null for a copy of the files. */
+/** 12 digits; null for a copy of the files. */
 export function readCommit(): string | null {
 	if (commit === undefined) commit = findCommit()?.slice(0, 12) ?? null;
 	return commit;
@@ -24,7 +24,7 @@ function findCommit(): string | null {
 	// `git archive` writes the commit there.
 	const archived = readFileSync(new URL("commit.txt", import.meta.url), "utf8").trim();
 	if (/^[0-9a-f]{40,64}$/.test(archived)) return archived;
-	// Without this check, git would find the repository of a project that has this one as a package.
+	// Git would find the repository of a project that has this one as a package.
 	if (!existsSync(`${root}/.git`)) return null;
 	// The checkout may belong to root, and the service run as another user.
 	const words = ["-c", "safe.directory=*", "-C", root, "rev-parse", "--verify", "HEAD"];
@@ -43,8 +43,8 @@ export function versionLine(version = readVersion()): string {
 const stamps = new Map<string, string>();
 
 /**
- * A hash of all code, the guide's pages and the versions of the packages, as `files` in package.json names them: SHA-256 in
- * hex. Output with another stamp is rendered again.
+ * SHA-256 in hex of `files` in package.json: all code, the guide and package versions. Output with another
+ * stamp is rendered again.
  */
 export function codeStamp(checkout = root): string {
 	const earlier = stamps.get(checkout);

@@ -1,25 +1,24 @@
 import type { Log } from "../store.ts";
 
 export const defaultLimits = {
-	/** Longest time of a git process that writes a group, of a read of one object, and of a sync. */
+	/** For git to write a group or to read an object, and for a sync. */
 	silenceMs: 15_000,
 	lockMs: 2_000,
 	pollMs: 200,
-	/** How long a failure is named after which no change succeeds. */
+	/** How long a failure is reported while no change succeeds. */
 	failureMs: 60_000,
-	/** From so many packs on, an idle store repacks, and a busy one from four times as many on. */
+	/** An idle store repacks from here on, a busy one from four times as many packs. */
 	maxPacks: 50,
 	restMs: 3_000,
 };
 
 export type StoreLimits = typeof defaultLimits;
 
-/** Syncs a file, or the names in a folder, to the disk. @throws {DiskTimeout} */
+/** Syncs a file, or the names in a folder. @throws {DiskTimeout} */
 export type Sync = (path: string) => Promise<void>;
 
-/** What the parts of a store have in common. */
 export interface StoreBase {
-	/** Path of the bare repository, which is made if it does not exist. `requests` beside it has the used requests. */
+	/** Bare. `requests` beside it has the used requests. */
 	repository: string;
 	log: Log;
 	now: () => number;

@@ -25,10 +25,10 @@ export async function readHead(repository: string, catFile: CatFile): Promise<st
 }
 
 export interface CommitRange {
-	/** The commit that was published before; null: no commit was, and everything is new. */
+	/** Published before; null: everything is new. */
 	from: string | null;
 	to: string;
-	/** The paths under `layers/` that differ, sorted. */
+	/** Under `layers/`, sorted by path. */
 	changes: readonly PathChange[];
 	at: CommitReader;
 	isPushed: boolean;
@@ -43,12 +43,11 @@ export function changesOf(edits: readonly Edit[]): PathChange[] {
 /** @returns warnings for the receipts of the range */
 export type Publish = (range: CommitRange) => Promise<Problem[]>;
 
-/** The served branch. Other processes may push at any time; their commits are found and published. */
+/** The served branch, to which other processes may push at any time. */
 export class Branch {
-	/** Why commits of the branch are not published yet, in a few words; null if all are published. */
+	/** Why commits are not published yet, in a few words; null if all are. */
 	behind: string | null = null;
 
-	/** @param commit the published one */
 	constructor(
 		readonly base: StoreBase,
 		readonly catFile: CatFile,
@@ -65,8 +64,8 @@ export class Branch {
 	}
 
 	/**
-	 * @returns null if the repository does not have the commit: this may be another repository, or an older copy
-	 * @throws {NotDescendant} if the branch has gone back or aside
+	 * @returns null if `earlier` is missing: this is another repository, or an older copy
+	 * @throws {NotDescendant}
 	 */
 	async rangeSince(earlier: string): Promise<CommitRange | null> {
 		if ((await this.catFile.read(earlier)) === null) return null;
@@ -74,7 +73,7 @@ export class Branch {
 		return this.#rangeBetween(earlier, this.commit);
 	}
 
-	/** @throws {NotDescendant} a standby does not follow a service that lost its layers */
+	/** @throws {NotDescendant} so that a standby does not follow a service that lost its layers */
 	async follow(): Promise<void> {
 		const { repository, log } = this.base;
 		const head = await readHead(repository, this.catFile);

@@ -21,7 +21,7 @@ import { GroupWriter, syncPath, syncWithin } from "./writer.ts";
 
 export interface GitStoreOptions extends Pick<StoreBase, "repository" | "log"> {
 	now: () => Date;
-	/** Gets pushed commits, too, in the order of the branch, and after a failure the same range again. */
+	/** Gets pushed commits, too, in order, and after a failure the same range again. */
 	publish: Publish;
 	sync?: Sync;
 	limits?: Partial<StoreLimits> | undefined;
@@ -29,10 +29,10 @@ export interface GitStoreOptions extends Pick<StoreBase, "repository" | "log"> {
 }
 
 /**
- * All waiting changes are judged as a group, and one `git fast-import` stores them as one pack, with a commit for each change,
- * and moves the branch; then they are published and answered. A git process that hangs is ended, and its changes are refused.
+ * Waiting changes are judged as a group. One `git fast-import` stores a commit of each as one pack, and moves
+ * the branch; then they are published and answered. A git that hangs is ended, and its changes are refused.
  * @param seed the files of the first commit
- * @throws {Error} if git is missing or too old, or the repository cannot be used
+ * @throws {Error} if git is missing or too old, or the repository is unusable
  */
 export async function openGitStore(options: GitStoreOptions, seed: () => Promise<Edit[]>) {
 	const { repository, log, guard } = options;
@@ -96,7 +96,7 @@ export class GitStore {
 		return this.#open.size;
 	}
 
-	/** Why changes cannot be made, or commits are not served, in a few words. */
+	/** Why changes cannot be made, or commits are not served. */
 	readonly state = () => this.context.health.reason ?? this.branch.behind;
 	readonly lastCommit = (smallkey: string) => findLastCommit(this.context.repository, smallkey, this.tip);
 	readonly served = async () => this.branch.readerAt(this.tip);
@@ -150,7 +150,7 @@ export class GitStore {
 
 	async #writeWaiting(): Promise<void> {
 		if (this.#waiting.length === 0) return;
-		// Changes that arrive in the same iteration of the event loop share one group.
+		// Changes of one iteration of the event loop share a group.
 		await new Promise(setImmediate);
 		await writeChanges(this.context, this.#waiting.splice(0));
 		this.#changedMs = performance.now();

@@ -15,7 +15,7 @@ import type { RequestLog } from "./request-log.ts";
 import { findReview, type Place } from "./review-branches.ts";
 import { BranchHeld, type GroupWriter } from "./writer.ts";
 
-/** How often a group is judged that another process has overtaken. */
+/** While other processes move the branch. */
 const maxAttempts = 20;
 
 const look = pLimit(4);
@@ -36,18 +36,16 @@ export interface PendingChange {
 }
 
 interface JudgedChange extends PendingChange {
-	/** Empty for a refusal. */
 	edits: Edit[];
 	refusal: Refusal | null;
-	/** Null before it is made, and for a change without edits. */
+	/** Null for a change without edits. */
 	commit: string | null;
 }
 
-/** Resolves or rejects each of them. */
 export async function writeChanges(context: StoreContext, changes: readonly PendingChange[]): Promise<void> {
 	let failure: StoreBusy | null = null;
 	const repeats = new Map<string | null, number>();
-	// A request that is repeated is judged after the commit of the first one.
+	// A repeated request is judged after the commit of the first.
 	const nameOf = ({ meta }: PendingChange) => {
 		const round = repeats.get(meta.request) ?? 0;
 		if (meta.request !== null) repeats.set(meta.request, round + 1);
@@ -82,11 +80,10 @@ async function writeGroup(context: StoreContext, group: readonly PendingChange[]
 	}
 }
 
-/** If this fails although the group is on the branch, a repeated request is found there. */
 async function tryGroup(context: StoreContext, group: readonly PendingChange[], meta: Meta): Promise<void> {
 	const { branch, requests, health, writer } = context;
 	await branch.follow();
-	// The commits of a group that failed may be on the branch.
+	// The commits of a failed group may be on the branch.
 	if (await writer.persist()) await requests.readCommitted();
 	const served = branch.commit;
 	const place = meta.review
@@ -108,7 +105,7 @@ async function tryGroup(context: StoreContext, group: readonly PendingChange[], 
 			.catch((error) => rejectAlone(context, change, error));
 }
 
-/** Sets the commits of the changes. @returns warnings for their receipts */
+/** Sets the commit of each change. @returns warnings for the receipts */
 async function makeCommits(
 	{ branch, requests, writer }: StoreContext,
 	place: Place,
@@ -155,14 +152,14 @@ function rejectAlone({ health }: StoreContext, { reject }: PendingChange, error:
 	reject(error instanceof GitFailure ? health.failed(error) : error);
 }
 
-/** Judges each change on the state after the ones before it. @param group no two of them have the same signed request */
+/** Judges each change on the state after the earlier ones. @param group without repeated requests */
 async function judgeGroup(
 	context: StoreContext,
 	group: readonly PendingChange[],
 	{ reader, waiting }: Place,
 ): Promise<JudgedChange[]> {
 	const judged: JudgedChange[] = [];
-	// The folders of all changes are read in advance, while the first ones are judged.
+	// Reads ahead while the first changes are judged.
 	for (const { meta } of group)
 		if (meta.smallkey !== null) reader.folder(folderOf(meta.smallkey)).catch(() => undefined);
 	for (const change of group) {

@@ -7,13 +7,13 @@ const retryAfterSeconds = 5;
 
 interface Cause {
 	code: BusyCode;
-	/** A few English words without a path. */
+	/** In English, without a path. */
 	reason: string;
 }
 
 const gitFailed: Cause = { code: "busy", reason: "git failed" };
 
-/** Of errors as texts, which begin with the error's name. */
+/** Of `String(error)`. */
 const causes: readonly [pattern: RegExp, cause: Cause][] = [
 	[/^DiskTimeout/, { code: "busy", reason: "the disk does not answer" }],
 	[/^GitTimeout/, { code: "busy", reason: "git does not answer" }],
@@ -43,32 +43,31 @@ export function diskReasonOf(error: unknown): string | null {
 	return /no room|disk is read-only/.test(reason) ? reason : null;
 }
 
-/** Why changes cannot be made. */
 export class WriteHealth {
 	#logged = "";
 	#failedMs = 0;
-	/** Of a failure after which no change has succeeded. */
+	/** Null after a successful change. */
 	cause: Cause | null = null;
 
 	constructor(readonly base: StoreBase) {}
 
-	/** Null if the last change or look at the branch did not fail, or long ago. */
+	/** Null also some time after the last failure. */
 	get reason(): string | null {
 		return performance.now() - this.#failedMs < this.base.limits.failureMs
 			? (this.cause?.reason ?? null)
 			: null;
 	}
 
-	/** A repeated failure is logged once: it may come several times a second. */
+	/** Logs a repeated failure once: it may come several times a second. */
 	failed(error: unknown): StoreBusy {
-		// A single change cannot be made: nothing is broken.
+		// It concerns one change only.
 		if (error instanceof StoreBusy) return error;
 		const { log } = this.base;
 		const advice = this.#adviceOn(error);
 		const text = advice ?? String(error);
 		if (text !== this.#logged) advice === null ? log.error(error) : log.warn(advice);
 		const cause = causeOf(error);
-		// On a full disk, a retry of git does not always name the reason again.
+		// On a full disk, git does not always give the reason again.
 		if (cause !== gitFailed || this.reason === null) this.cause = cause;
 		this.#logged = text;
 		this.#failedMs = performance.now();

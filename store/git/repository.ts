@@ -10,7 +10,7 @@ import { diskReasonOf } from "./health.ts";
 
 export type Guard = (repository: string) => Promise<boolean>;
 
-/** Makes a repository, or opens an existing one, on a full or read-only disk, too. @throws {Error} */
+/** Opens an existing repository on a full or read-only disk, too. */
 export async function openRepository(base: StoreBase, guard: Guard | undefined): Promise<void> {
 	const { repository, log } = base;
 	const isNew = !existsSync(join(repository, "HEAD"));
@@ -20,7 +20,7 @@ export async function openRepository(base: StoreBase, guard: Guard | undefined):
 		await clearLeftovers(repository);
 		for (const name of ["config.lock", "packed-refs.lock"]) await rm(join(repository, name), { force: true });
 		const isOther = isNew || (await repairFiles(base));
-		// Git writes its config, for which a full disk has no room.
+		// It writes the config, which fails on a full disk.
 		if (isOther) await runGit(repository, ["init", "-q", "--bare", `--initial-branch=${servedBranch}`, "."]);
 		await applySettings(repository, (await guard?.(repository)) ?? false);
 		if (isNew) await syncNew(base);
@@ -33,8 +33,8 @@ export async function openRepository(base: StoreBase, guard: Guard | undefined):
 }
 
 /**
- * Removes what killed git processes left: reports of crashes, incomplete packs, and the `.keep` files that exclude a pack from
- * repacks. No other git of the service may write meanwhile.
+ * Removes what killed git processes left: crash reports, incomplete packs, and the `.keep` files that exclude
+ * a pack from repacks. No other git of the service may write meanwhile.
  */
 async function clearLeftovers(repository: string): Promise<void> {
 	const packs = join(repository, "objects", "pack");
@@ -48,7 +48,10 @@ async function clearLeftovers(repository: string): Promise<void> {
 	}
 }
 
-/** Without these two files git recognizes no repository; `git init` writes them again. @returns whether one was damaged */
+/**
+ * Without these two files git recognizes no repository.
+ * @returns whether one was damaged, for `git init` to write
+ */
 async function repairFiles({ repository, log }: StoreBase): Promise<boolean> {
 	let isDamaged = false;
 	for (const [name, pattern] of [
@@ -92,19 +95,20 @@ const settings = [
 	["receive.fsckobjects", "true"],
 	// 100,000 layers take about 40 MB.
 	["receive.maxinputsize", "268435456"],
-	// A larger file is neither unpacked in memory nor stored as a delta.
+	// Larger files are neither unpacked in memory nor stored as deltas.
 	["core.bigfilethreshold", "8388608"],
-	// A pusher with an account on this machine could otherwise name another folder of hooks in their configuration.
+	// The configuration of a pusher on this machine could name another folder.
 	["core.hookspath", "hooks"],
-	// A push stays one pack: loose objects are spread over folders that are not synced.
+	// A push stays one pack: the folders of loose objects are not synced.
 	["receive.unpacklimit", "1"],
-	// Only branches are pushed or fetched, also without the hook: a pushed refs/replace/* would change what every git reads.
+	// Only branches are pushed or fetched, even without the hook: a pushed refs/replace/* would change what
+	// every git reads.
 	["transfer.hiderefs", "refs", "!refs/heads"],
 ];
 
 async function applySettings(repository: string, isGuarded: boolean): Promise<void> {
 	const present = (await gitText(repository, ["config", "--local", "--list", "-z"])).split("\0");
-	// Without the hook, git refuses all forced pushes and deletions; the hook refuses those of the service's branches.
+	// The hook refuses them for the service's branches only.
 	const refusals = ["denydeletes", "denynonfastforwards"].map((name) => [`receive.${name}`, `${!isGuarded}`]);
 	for (const [name = "", ...values] of [...settings, ...refusals]) {
 		const records = present.filter((record) => record.startsWith(`${name}\n`));
@@ -114,7 +118,6 @@ async function applySettings(repository: string, isGuarded: boolean): Promise<vo
 	}
 }
 
-/** @throws {Error} with advice if git fails */
 export async function startTask<T>(repository: string, task: () => Promise<T>): Promise<T> {
 	return task().catch((error: unknown) => {
 		if (!(error instanceof GitFailure)) throw error;
@@ -123,11 +126,11 @@ export async function startTask<T>(repository: string, task: () => Promise<T>): 
 	});
 }
 
-/** The text of the served branch in its own file or in `packed-refs` (gitrepository-layout(5)). */
+/** From its own file or `packed-refs` (gitrepository-layout(5)). */
 export async function readRef(repository: string): Promise<string | null> {
 	const read = (name: string) =>
 		readFile(join(repository, name), "utf8").catch((error: NodeJS.ErrnoException) => {
-			// After a branch with a slash in its name was removed, git may leave a folder at this path.
+			// Git may leave a folder of a removed branch with a slash in its name.
 			if (error.code === "ENOENT" || error.code === "EISDIR") return null;
 			throw error;
 		});
@@ -138,22 +141,21 @@ export async function readRef(repository: string): Promise<string | null> {
 	return packed?.slice(0, packed.indexOf(" ")) ?? null;
 }
 
-/** Longest time of a repack, and the pause after one that failed. */
+/** Also the pause after a failed repack. */
 const maintenanceMs = 600_000;
 
-/** A repack takes as long as some ten groups. */
+/** A repack takes as long as ten groups. */
 const busyFactor = 4;
 
 /**
- * Each group of commits and each push leaves a pack. With a commit graph the last commit of a layer is found in 0.01 s in
- * place of 0.1 to 0.8 s (40,000 commits).
+ * Each group and each push leaves a pack. With a commit graph the last commit of a layer is found in 0.01 s
+ * instead of 0.1 to 0.8 s (40,000 commits).
  */
 export class Maintenance {
 	readonly #ending = new AbortController();
 	#running: Promise<void> | null = null;
 	#pausedUntilMs = Number.NEGATIVE_INFINITY;
 
-	/** @param catFile may keep packs open that a repack has removed */
 	constructor(
 		readonly base: StoreBase,
 		readonly catFile: CatFile,
@@ -164,10 +166,10 @@ export class Maintenance {
 		const { repository, limits, log } = this.base;
 		const objects = join(repository, "objects");
 		const packs = (await readdir(join(objects, "pack"))).filter((name) => name.endsWith(".pack"));
-		// A history may come without a graph, such as from a backup or of an earlier version.
+		// A backup or an earlier version has no graph.
 		const isNew = isIdle && !existsSync(join(objects, "info", "commit-graph"));
 		if (!isNew && packs.length < limits.maxPacks * (isIdle ? 1 : busyFactor)) return;
-		// The files of a repack that runs look like those that a killed one left.
+		// Before a repack, whose files look like those of a killed one.
 		await clearLeftovers(repository).catch(log.error);
 		this.#running = this.#maintain();
 	}

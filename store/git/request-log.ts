@@ -9,12 +9,12 @@ import { requestMemoryMs, UsedRequests } from "../used-requests.ts";
 import type { StoreBase } from "./base.ts";
 import { listCommits, personText, readCommits, trailersOf } from "./commands/commits.ts";
 
-/** Lines that are added to the log before it is rewritten. */
+/** Lines before the log is rewritten. */
 const maxAdded = 10_000;
 
 export type RequestLog = Awaited<ReturnType<typeof openRequestLog>>;
 
-/** A log has the used requests that changed nothing; the trailers of commits have all others. */
+/** The log has the used requests that changed nothing; trailers of commits have the others. */
 export async function openRequestLog({ repository, now }: StoreBase) {
 	const path = join(dirname(repository), "requests", "requests.log");
 	const used = new UsedRequests(now);
@@ -23,7 +23,7 @@ export async function openRequestLog({ repository, now }: StoreBase) {
 
 	async function write(added: readonly UsedRequest[]): Promise<void> {
 		const left = linesLeft - added.length;
-		// A write that fails may leave an incomplete line: then the next one rewrites the log.
+		// A failed write may leave an incomplete line: the next one rewrites the log.
 		linesLeft = 0;
 		if (left >= 0) await appendFile(path, linesOf(added), { flush: true });
 		else await replaceFile(path, linesOf([...used.all(), ...added]));
@@ -36,7 +36,6 @@ export async function openRequestLog({ repository, now }: StoreBase) {
 		if (added.length > 0) await inOrder(() => write(added));
 	}
 
-	/** An interrupted group may have made commits. */
 	async function readCommitted(): Promise<void> {
 		for (const use of await readRequests(repository, now())) used.note(use);
 	}
@@ -58,7 +57,7 @@ function linesOf(uses: readonly UsedRequest[]): string {
 
 const maxCommits = 100_000;
 
-/** Of recent commits. The hook refuses pushed ones that name the service as the committer. */
+/** From recent commits. The hook refuses pushed ones with the service as committer. */
 async function readRequests(repository: string, nowMs: number): Promise<UsedRequest[]> {
 	const reviews = [...reviewFolders, declinedFolder].map((folder) => `--glob=refs/heads/${folder}`);
 	const refs = ["--ignore-missing", ...reviews, `refs/heads/${servedBranch}`];

@@ -6,18 +6,15 @@ import type { CommitReader } from "./commands/cat-file.ts";
 import { isDescendant, listCommits, personText, readCommits } from "./commands/commits.ts";
 import { runGit } from "./commands/run.ts";
 
-/** Where the commits of a change go. */
 export interface Place {
 	branch: string;
-	/** The commit that they follow. */
 	base: string;
-	/** Of that commit, and of the edits that follow it. */
+	/** Of `base`, with the edits that follow it. */
 	reader: CommitReader;
 	/** Null for the served branch. */
 	waiting: Waiting | null;
 }
 
-/** Where a change for review goes. */
 export async function findReview(branch: Branch, meta: Meta): Promise<Place> {
 	const { commit: served, catFile } = branch;
 	const { repository } = branch.base;
@@ -33,7 +30,7 @@ export async function findReview(branch: Branch, meta: Meta): Promise<Place> {
 
 const maxReviewCommits = 100;
 
-/** The sender of the newest change of a review. */
+/** Of the newest change. */
 async function senderOf(repository: string, served: string, review: string): Promise<string | null> {
 	const words = ["--topo-order", `--max-count=${maxReviewCommits}`, `${served}..${review}`];
 	for await (const { author, committer } of readCommits(repository, await listCommits(repository, words)))
@@ -41,7 +38,7 @@ async function senderOf(repository: string, served: string, review: string): Pro
 	return null;
 }
 
-/** Of reviews of one layer their names, and what has the spelling on branches of many. */
+/** The name of a layer's review is its smallkey; a review of many layers is read. */
 async function waitingSpellings(branch: Branch, smallkey: string): Promise<string[]> {
 	const names = ["*.*", smallkey].map((name) => `register/${name}`);
 	const words = ["--ignore-case", `--no-merged=${branch.commit}`];
@@ -52,14 +49,11 @@ async function waitingSpellings(branch: Branch, smallkey: string): Promise<strin
 	return (await Promise.all(spellings)).flat();
 }
 
-/** A record ends with NUL, which no message of a commit has, and a character that no name has. */
+/** Records end with NUL, which no message has, and \x01, which no name has. */
 const format =
 	"--format=%(refname:lstrip=2)%00%(objectname)%00%(authorname)%00%(authoremail:trim)%00%(committerdate:unix)%00%(contents)%00%01";
 
-/**
- * Branches with their last commits.
- * @param words of git-for-each-ref(1) @param patterns below `refs/heads/` @throws {GitFailure}
- */
+/** @param words of git-for-each-ref(1) @param patterns below `refs/heads/` @throws {GitFailure} */
 export async function listBranches(
 	repository: string,
 	words: readonly string[],

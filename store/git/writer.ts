@@ -10,7 +10,6 @@ export class DiskTimeout extends Error {
 	override name = "DiskTimeout";
 }
 
-/** @returns a function that throws DiskTimeout if the disk takes too long */
 export function syncWithin(maxMs: number, sync: Sync): Sync {
 	return (path) =>
 		new Promise((resolve, reject) => {
@@ -21,7 +20,7 @@ export function syncWithin(maxMs: number, sync: Sync): Sync {
 		});
 }
 
-/** Errors of folders that cannot be synced by themselves: network file systems, Windows, a parent of another user. */
+/** Of folders that cannot be synced: network file systems, Windows, another user's parent. */
 const unsupported = ["EACCES", "EINVAL", "EISDIR", "ENOTSUP", "EPERM"];
 
 export async function syncPath(path: string): Promise<void> {
@@ -44,15 +43,12 @@ interface ImportedCommit {
 const importArgs = ["fast-import", "--quiet", "--done"];
 
 /**
- * `unpackLimit`: the commits stay one pack. `compression`: a repack replaces most objects by deltas. `fsync`: also where
- * the repository's own settings are damaged.
+ * `unpackLimit`: commits stay one pack. `compression`: a repack replaces most objects by deltas. `fsync`:
+ * also with damaged settings.
  */
 const importConfig = ["fastimport.unpackLimit=1", "pack.compression=1", "core.fsync=committed"];
 
-/**
- * The commands of git-fast-import(1) that make one commit of a branch and print its id, in pieces.
- * @param from its parent; null: the commit before it, if there is one
- */
+/** git-fast-import(1). Prints the commit's id. @param from its parent; null: the commit before it, if any */
 function commitCommands(branch: string, from: string | null, commit: ImportedCommit): string[] {
 	const { author, committer, message, edits } = commit;
 	const head = `commit ${branch}\nmark :1\nauthor ${author}\ncommitter ${committer}\n${data(message)}`;
@@ -66,7 +62,7 @@ function data(text: string): string {
 	return `data ${Buffer.byteLength(text)}\n${text}\n`;
 }
 
-/** Stores one commit that no ref names. The name of its pack is not synced. @returns its id */
+/** Stores a commit that no ref names; the name of its pack is not synced. @returns its id */
 export function importCommit(repository: string, from: string | null, commit: ImportedCommit) {
 	const branch = "refs/pending";
 	const input = [...commitCommands(branch, from, commit), `reset ${branch}\n\ndone\n`];
@@ -78,15 +74,15 @@ export class BranchHeld extends GitFailure {
 }
 
 export class GroupWriter {
-	/** Git syncs its files, but not the folders in which it renames them (fsync(2)). */
+	/** Folders: git syncs only the files that it renames in them (fsync(2)). */
 	readonly #unsynced = new Set<string>();
 
 	constructor(readonly base: StoreBase) {}
 
 	/**
 	 * Stores commits as one pack, each on the one before it, and moves the branch.
-	 * @param from the branch's commit; null: it is new, and so is the history
-	 * @returns their ids, which are durable once `persist` has resolved
+	 * @param from the branch's commit; null: the branch is new
+	 * @returns ids, durable once `persist` has resolved
 	 * @throws {BranchHeld} if the branch has moved, or another process holds its lock
 	 * @throws {GitFailure} the branch may have the commits
 	 */
@@ -133,7 +129,7 @@ export class GroupWriter {
 		throw lock || /cannot lock ref|does not contain/.test(message) ? new BranchHeld(message) : error;
 	}
 
-	/** Removes a lock that stays the same file for longer than git ever holds one. */
+	/** Removes a lock that stays for longer than git ever holds one. */
 	async #clearLock(path: string): Promise<void> {
 		const before = await readIdentity(path);
 		if (before === null) return;
@@ -144,7 +140,7 @@ export class GroupWriter {
 	}
 }
 
-/** The age of a file does not help: the system's clock may have been changed. */
+/** Not the file's age: the system's clock may have been changed. */
 async function readIdentity(path: string): Promise<string | null> {
 	const file = await stat(path, { bigint: true }).catch(() => null);
 	return file && `${file.ino} ${file.ctimeNs}`;

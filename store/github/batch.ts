@@ -19,18 +19,16 @@ interface BatchContext extends Place, Pick<Connection, "now" | "sleep"> {
 /** Changes of one group, at least one. */
 export interface Batch {
 	changes: readonly Change[];
-	/** In milliseconds since 1970. */
 	until: number;
-	/** Adds waiting changes of the same group. */
 	fill(): void;
 }
 
-/** The error, which `decide` may have thrown, is that of one change. Null: there was no time for the change. */
+/** `error`: of this change alone. Null: there was no time for it. */
 export type Outcome = Commit | Refusal | { error: unknown } | null;
 
 type Decision = Edit[] | Outcome;
 
-/** GitHub's refusal of a batch does not say which change caused it, so each change is then made alone. */
+/** GitHub does not say which change it refuses, so each change is then made alone. */
 export async function makeBatch(context: BatchContext, batch: Batch): Promise<Outcome[]> {
 	try {
 		return await makeTogether(context, batch);
@@ -50,7 +48,7 @@ const maxAttempts = 5;
 /** For moving the branch and for retries. */
 const reserveMs = 5_000;
 
-/** Begins anew, from a fresh read, while other writers are faster or it is not known whether the branch was moved. */
+/** Repeats from a fresh read while other writers are faster, or GitHub's answer was lost. */
 async function makeTogether(context: BatchContext, batch: Batch): Promise<Outcome[]> {
 	const earlier = new Map<string, Outcome[]>();
 	for (let attempts = 1; ; attempts += 1) {
@@ -67,7 +65,7 @@ async function makeTogether(context: BatchContext, batch: Batch): Promise<Outcom
 	}
 }
 
-/** @param earlier outcomes by the last commit of an attempt: it may be on the branch although GitHub's answer was lost */
+/** @param earlier by the last commit of each attempt: it may be on the branch although the answer was lost */
 async function attempt(
 	context: BatchContext,
 	{ changes, until, fill }: Batch,
@@ -110,7 +108,7 @@ function outcomesOf(decisions: readonly Decision[], head: string, commits: reado
 	});
 }
 
-/** Opens the pull request of a review, and adds it to the outcomes of the changes that wait there. */
+/** Adds a review's pull request, which it opens if needed, to the outcomes of changes that wait there. */
 async function showOutcomes(
 	context: BatchContext,
 	changes: readonly Change[],
@@ -143,7 +141,7 @@ async function decideEach(
 ): Promise<Decision[]> {
 	const { github, now } = context;
 	const state = readerOf(head.files);
-	// All requests to GitHub are made at once; what they read is kept.
+	// Requests all at once; the reader keeps what it has read.
 	await Promise.all(changes.map(({ meta }) => meta.smallkey !== null && state.read(meta.smallkey)));
 	const used = await Promise.all(changes.map(({ meta }) => wasUsed(github, head, meta, now())));
 	const requests = new Set<string | null>();

@@ -7,7 +7,7 @@ import { type Github, GithubBusy, orNull, Refused } from "./client.ts";
 export interface Head {
 	commit: string;
 	tree: string;
-	/** The newest first. */
+	/** Newest first. */
 	recent: PastCommit[];
 	files: CommitFiles;
 }
@@ -32,7 +32,7 @@ export async function readHead(github: Github, branch: string): Promise<Head> {
 
 const maxLagMs = 10_000;
 
-/** GitHub may answer from a replica that our last move of a branch has not reached yet. */
+/** A replica of GitHub may answer that our last move of a branch has not reached yet. */
 export class Heads {
 	readonly #moves = new Map<string, { tip: string; until: number }>();
 
@@ -48,8 +48,8 @@ export class Heads {
 	}
 
 	/**
-	 * @param isNew whether the branch is made; one of this name that is left from earlier is replaced
-	 * @throws {Refused} if another writer has moved the branch in the meantime
+	 * @param isNew replaces an earlier branch of this name
+	 * @throws {Refused} if another writer has moved the branch
 	 */
 	async move(github: Github, branch: string, tip: string, isNew: boolean): Promise<void> {
 		await (isNew ? makeBranch(github, branch, tip) : updateRef(github, branch, tip, false));
@@ -68,7 +68,6 @@ async function makeBranch(github: Github, branch: string, sha: string): Promise<
 	await rest.git.createRef({ ...repo, ref: `refs/heads/${branch}`, sha }).catch((error: unknown) => {
 		const words = error instanceof Refused ? error.words : "";
 		if (/already exists/i.test(words)) return updateRef(github, branch, sha, true);
-		// A branch `a` forbids a branch `a/b`, and a rule of the repository may forbid it.
 		if (!/reference update failed/i.test(words)) throw error;
 		const [parent] = branch.split("/");
 		const why = `a branch ${parent} may be in the way, to be renamed or removed, or a rule`;
@@ -78,15 +77,15 @@ async function makeBranch(github: Github, branch: string, sha: string): Promise<
 
 const maxListed = 1000;
 
-/** A batch may be in a thousand folders, and a workflow's token has a thousand requests an hour. */
+/** A batch may have a thousand folders; a workflow's token has a thousand requests an hour. */
 const maxFoldersListed = 40;
 
-/** Each folder and file is read once. @param root the id of the commit's tree */
+/** @param root the id of the commit's tree */
 function filesAt({ rest, repo }: Github, commit: string, root: string): CommitFiles {
 	let listed = 0;
 	let allFolders: ReturnType<typeof readFolders> | undefined;
 
-	/** One request, or three if the folder is large; two for all folders that follow the first ones. */
+	/** One request, or three for a large folder; two for all after `maxFoldersListed`. */
 	async function readFolder(folder: string): Promise<Folder> {
 		listed += 1;
 		if (listed > maxFoldersListed) allFolders ??= readFolders();
@@ -132,7 +131,7 @@ function filesAt({ rest, repo }: Github, commit: string, root: string): CommitFi
 	return { folder: memoize(readFolder), text: memoize(readBlob) };
 }
 
-/** Without folders, links and submodules. */
+/** No links and submodules. */
 function plainFiles(tree: readonly { path: string; mode: string; sha: string }[]): Map<string, FileEntry> {
 	const files = tree.filter(({ mode }) => mode.startsWith("100"));
 	return new Map(files.map(({ path, mode, sha }) => [path, { mode, id: sha }]));
@@ -146,7 +145,7 @@ interface Step {
 /** GitHub asks clients to make few writes at the same time. */
 const treesAtOnce = 4;
 
-/** Makes commits on top of each other, on no branch yet. @returns the commits of the steps for which there was time */
+/** Makes commits on no branch. @returns those of the steps for which there was time */
 export async function commitEach(
 	github: Github,
 	head: Head,
@@ -154,7 +153,7 @@ export async function commitEach(
 	now: Date,
 	hasTime: () => boolean,
 ): Promise<string[]> {
-	// Each tree is the head's tree with all edits up to its step, so that no tree has to wait for another one.
+	// Each tree is made from the head's, so that none waits for another.
 	const writeStep = (_: Step, index: number) => {
 		const edits = steps.slice(0, index + 1).flatMap((step) => step.edits);
 		return writeTree(github, head.tree, edits);
@@ -181,7 +180,7 @@ function personAt(name: string, time: Date) {
 	return { name, email: authorMail(name), date: `${time.toISOString().slice(0, 19)}Z` };
 }
 
-/** One step for all changes of a named review, since GitHub lists at most 250 commits of a pull request. */
+/** One step for a named review: GitHub lists at most 250 commits of a pull request. */
 export function joinSteps(steps: readonly Step[]): Step[] {
 	const [first, second] = steps;
 	if (!first || !second) return [...steps];
@@ -195,7 +194,7 @@ export function joinSteps(steps: readonly Step[]): Step[] {
 const maxTreeFiles = 100;
 const maxTreeBytes = 1_000_000;
 
-/** Writes a tree, `base` with the edits, in portions. @returns its id */
+/** @returns the id of the tree `base` with the edits */
 async function writeTree({ rest, repo }: Github, base: string, edits: readonly Edit[]): Promise<string> {
 	let tree = base;
 	for (const portion of portionsOf(edits)) {

@@ -12,20 +12,23 @@ export interface Connection {
 	requestTimeoutMs: number;
 }
 
-/** @param isEnded whether GitHub no longer accepts the last token @returns the header of a request */
+/** @param isEnded whether GitHub refused the last token @returns the header */
 export type Authorize = (github: Github, isEnded: boolean) => Promise<string>;
 
 export class GithubBusy extends StoreBusy {
-	/** @param seconds up to twice as many, so that publishers do not return together @param reason without a secret */
+	/**
+	 * @param seconds up to doubled, so that publishers do not return together
+	 * @param reason without a secret
+	 */
 	constructor(seconds: number, reason: string, code: BusyCode = "github") {
 		super(code, Math.ceil(seconds + Math.random() * Math.min(seconds, 30)), reason);
 	}
 }
 
-/** It is not known whether GitHub has written. */
+/** GitHub may have written. */
 export class LostAnswer extends GithubBusy {}
 
-/** Another writer was faster, or a replica of GitHub lags behind ("no commit found", "not a valid tree oid"). */
+/** Another writer was faster, or a replica lags behind ("no commit found", "not a valid tree oid"). */
 const raceWords =
 	/fast.?forward|reference cannot be updated|already exists|does not exist|no commit found|not a valid tree oid|but expected/i;
 
@@ -46,7 +49,7 @@ export class Refused extends Error {
 	}
 }
 
-/** @returns null if GitHub answers 404 */
+/** Null for 404. */
 export async function orNull<T>(answer: Promise<{ data: T }>): Promise<T | null> {
 	try {
 		return (await answer).data;
@@ -68,8 +71,8 @@ type Answer = Awaited<ReturnType<Octokit["request"]>>;
 type RequestOptions = Required<ReturnType<Octokit["request"]["endpoint"]["merge"]>>;
 
 /**
- * @returns a function of a deadline, in milliseconds since 1970, which makes a client. It throws GithubBusy, LostAnswer or
- * Refused, without a token.
+ * @returns makes a client with a deadline in milliseconds since 1970. It throws GithubBusy, LostAnswer or
+ * Refused, without a token
  */
 export function connect(connection: Connection, authorize: Authorize): (until: number) => Github {
 	const [, owner, repo] = /^([\w.-]+)\/([\w.-]+)$/.exec(connection.repository) ?? [];
@@ -91,7 +94,7 @@ export function connect(connection: Connection, authorize: Authorize): (until: n
 }
 
 /**
- * Sends a request again after a pause that GitHub asks for; one that only reads, after a server error or a lost answer, too.
+ * Repeats a request after a pause that GitHub asks for, a read also after a server error or a lost answer.
  * `@octokit/plugin-retry` (8.1.1) repeats every method, knows no deadline, and brings Bottleneck.
  */
 class Sender {
@@ -117,12 +120,12 @@ class Sender {
 		let isEnded = false;
 		for (let attempts = 1; ; attempts += 1) {
 			const leftMs = await this.#waitForPause(until);
-			// In place, since octokit's other hooks pass on the same object.
+			// In place: octokit's other hooks pass on the same object.
 			if (!isAuthorized) headers.authorization = await this.authorize(github, isEnded);
 			headers["x-github-api-version"] = "2022-11-28";
 			const signal = AbortSignal.timeout(Math.min(requestTimeoutMs, leftMs));
 			options.request = { ...options.request, signal };
-			// Octokit throws for each status from 400 up, and if there is no answer.
+			// Octokit throws from status 400 up, and without an answer.
 			const answer = await send().catch((error) => error.response ?? error);
 			// A token may be revoked before it expires.
 			if (answer.status === 401 && !isAuthorized && !isEnded) {
@@ -144,7 +147,7 @@ class Sender {
 		}
 	}
 
-	/** @returns the milliseconds that are left then */
+	/** @returns the milliseconds that are left */
 	async #waitForPause(until: number): Promise<number> {
 		const { now, sleep } = this.connection;
 		const pauseMs = Math.max(0, this.#pausedUntil - now().getTime());
@@ -157,7 +160,7 @@ class Sender {
 }
 
 /**
- * @returns null if the answer is for the caller; `pauseMs`: what GitHub asks for, null if it failed or its answer was lost
+ * @returns null if the answer is for the caller; `pauseMs`: what GitHub asks for, or null
  * @throws {Refused} if a retry does not help
  */
 function findTrouble(answer: Answer | Error, request: string, now: Date) {
@@ -169,7 +172,7 @@ function findTrouble(answer: Answer | Error, request: string, now: Date) {
 	if (status >= 500) return { reason, pauseMs: null };
 	const pauseMs = status === 403 || status === 429 ? pauseOf(answer, words, now) : null;
 	if (pauseMs !== null) return { reason, pauseMs };
-	// Octokit returns truncated JSON as an empty text, and a page in HTML as a text.
+	// Octokit returns truncated JSON and HTML as texts.
 	if (status !== 204 && (typeof data !== "object" || data === null))
 		return { reason: "an answer without JSON", pauseMs: null };
 	if (status >= 400) throw new Refused(status, request, words);

@@ -1,15 +1,15 @@
 import githubAppJwt from "universal-github-app-jwt";
 import { type Authorize, orNull } from "./client.ts";
 
-/** A token, or a GitHub App with its private key in PEM: PKCS#1 or PKCS#8. */
+/** `privateKey`: PEM, PKCS#1 or PKCS#8. */
 export type Credentials = { token: string } | { appId: string; privateKey: string };
 
 const renewBeforeMs = 120_000;
 
 /**
- * `@octokit/auth-app` (8.3.1) signs by the same package; it would add 22 kB to the worker, where it takes no PKCS#1 key.
- * @param permissions of the installation's token; by default all that the App was granted
- * @throws {Error} if the private key is not PEM; no error contains any part of the key
+ * `@octokit/auth-app` (8.3.1) would add 22 kB to the worker, and takes no PKCS#1 key there.
+ * @param permissions by default all that the App was granted
+ * @throws {Error} without any part of the key
  */
 export function authorizeWith(
 	credentials: Credentials,
@@ -39,9 +39,8 @@ export function authorizeWith(
 const pemPattern = /-----BEGIN ((?:RSA )?PRIVATE KEY)-----([A-Za-z0-9+/=\s]+)-----END \1-----/;
 
 /**
- * The key as PKCS#8, which alone crypto.subtle imports. Its line breaks may be written as `\n` or `\r\n`, or all of it in
- * base64.
- * @throws {Error} that contains no part of the key
+ * PKCS#8, which alone crypto.subtle imports. Line breaks may be written as `\n` or `\r\n`, or all in base64.
+ * @throws {Error} without any part of the key
  */
 export function pkcs8Of(privateKey: string): string {
 	const text = privateKey.replace(/\\[rn]/g, "\n");

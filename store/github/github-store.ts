@@ -8,10 +8,7 @@ import { Heads, readHead } from "./branch.ts";
 import { type Connection, connect, GithubBusy } from "./client.ts";
 import { authorizeWith, type Credentials } from "./credentials.ts";
 
-/**
- * Longest times of a request, of a change's wait for the changes before it, and of a batch. Proxies wait a minute at most
- * for an answer, which takes the sum of the last two.
- */
+/** `waitMs`: for earlier batches. An answer takes `waitMs` and `batchMs` at most; proxies wait a minute. */
 const defaultLimits = { requestMs: 4_000, waitMs: 25_000, batchMs: 30_000 };
 
 export interface GithubOptions
@@ -19,14 +16,13 @@ export interface GithubOptions
 		Partial<Pick<Connection, "apiUrl" | "fetch" | "sleep">> {
 	auth: Credentials;
 	branch?: string;
-	/** Changes for which the branch is moved once: an engine may allow few requests. */
+	/** An engine may allow few requests. */
 	maxBatch?: number;
 	limits?: Partial<typeof defaultLimits>;
 }
 
 /**
- * The layers in a repository on GitHub. Waiting changes become commits on top of each other, and the branch is moved once
- * for all of them.
+ * Waiting changes become commits on top of each other, and the branch is moved once for all.
  * @throws {Error} if an option cannot be used
  */
 export function githubStore(options: GithubOptions): Store {
@@ -67,14 +63,14 @@ interface QueuedChange extends Change {
 }
 
 /**
- * Makes changes in batches. Each batch is run by the caller of its first change, since work belongs to one request on
- * Workers. These may cancel that request, and its batch then never ends; after `batchMs` another caller runs the next one.
+ * The caller of its first change runs a batch, since on Workers work belongs to one request. That may be
+ * cancelled, and its batch then never ends; after `batchMs` another caller runs the next.
  */
 class Queue {
 	#waiting: QueuedChange[] = [];
 	#running = { until: Number.NEGATIVE_INFINITY, end: Promise.resolve() };
 
-	/** @param run returns outcomes in the order of the changes; those without an outcome wait again */
+	/** @param run returns outcomes in order; changes without an outcome wait again */
 	constructor(
 		readonly limits: { now: () => Date; maxBatch: number; waitMs: number; batchMs: number },
 		readonly run: (batch: Batch) => Promise<Outcome[]>,

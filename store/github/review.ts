@@ -12,10 +12,10 @@ export interface Place {
 	heads: Heads;
 }
 
-/** The branch of a review. After its pull request is closed or merged, it begins again from the served branch. */
+/** After its pull request is closed or merged, a review begins again from the served branch. */
 export interface Review {
 	name: string;
-	/** Its pull request; null if none is open, or another sender's is. */
+	/** Null if none is open, or another sender's is. */
 	open: Awaited<ReturnType<typeof listPullRequests>>[number] | null;
 	base: Head;
 	waiting: Waiting;
@@ -40,7 +40,7 @@ export async function findReview(context: Place, main: Head, meta: Meta): Promis
 	return holder === null ? { name, open, base, waiting } : { name, open: null, base: main, waiting };
 }
 
-/** Of reviews of one layer their names, and what has the spelling on branches of many. */
+/** The name of a layer's review is its smallkey; a review of many layers is read. */
 function spellingsOn(github: Github, branches: readonly string[]): Waiting["spellings"] {
 	const names = branches.map((branch) => branch.slice(branch.indexOf("/") + 1));
 	const ofMany = branches.filter((branch) => branch.includes("."));
@@ -52,7 +52,7 @@ function spellingsOn(github: Github, branches: readonly string[]): Waiting["spel
 	};
 }
 
-/** The sender of the newest change of a review; null if none of its newest commits is a sender's. */
+/** Of the newest change; null if none of the newest commits is a sender's. */
 function senderOf(base: Head, main: Head): string | null {
 	const merged = new Set(main.recent.map(({ sha }) => sha));
 	const commits = base.recent.filter(({ sha }) => !merged.has(sha));
@@ -60,10 +60,7 @@ function senderOf(base: Head, main: Head): string | null {
 	return senders.find((sender) => sender !== null) ?? null;
 }
 
-/**
- * Opens the pull request of a review, or writes its title where it differs: an earlier attempt may have ended before.
- * @returns its address
- */
+/** An earlier attempt may have left another title. @returns the pull request's address */
 export async function showReview(
 	{ github: { rest, repo }, branch }: Place,
 	{ name, open }: Review,

@@ -14,10 +14,9 @@ const mark = "# The hook of fragment-publisher,";
 const bundleName = "fragment-publisher.mjs";
 
 /**
- * Installs the hook that judges pushes. If the hook cannot be written, as on a full disk, the old one stays, and the service
- * starts all the same.
- * @param node the absolute path of the Node that runs the hook
- * @returns whether the hook can run there: git silently skips a hook that is not executable
+ * A hook that cannot be written, as on a full disk, stays as it was.
+ * @param node absolute path of the Node that runs it
+ * @returns whether it can run: git silently skips a hook that is not executable
  * @throws {Error} if there is another hook
  */
 export async function installHook(repository: string, warn: Log["warn"], node = process.execPath) {
@@ -65,7 +64,7 @@ const checkNode = [
 ].join("\n");
 
 async function bundleHook(): Promise<string> {
-	// Imported on demand: these imports take longer than the rest of a start.
+	// On demand: they take longer than the rest of a start.
 	const { build } = await import("esbuild");
 	const { compiledSchemas } = await import("../../registry/schemas/validators.ts");
 	const result = await build({

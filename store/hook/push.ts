@@ -15,10 +15,10 @@ import { type Quarantine, readRecords, withQuarantine } from "../git/commands/ru
 import { diffTree, listTree, type PathChange, readLimited } from "../git/commands/tree.ts";
 import { findUpdateProblem, servedRef, type Update } from "./updates.ts";
 
-/** Bytes of files that are in memory at once: a push may have gigabytes. */
+/** In memory at once: a push may have gigabytes. */
 const maxPortionBytes = 16 << 20;
 
-/** Yields portions, which have all files of a smallkey in any spelling. */
+/** A portion has all spellings of a smallkey. */
 async function* readPortions(repository: string, changes: readonly PathChange[]) {
 	const keyOf = ({ path }: { path: string }) => parseLayerPath(path)?.smallkey.toLowerCase() ?? path;
 	let portion: EditedFile[] = [];
@@ -39,7 +39,7 @@ async function* readPortions(repository: string, changes: readonly PathChange[])
 async function judgeCommits(repository: string, from: string | null, to: string) {
 	const changes = await (from === null ? listTree(repository, to, []) : diffTree(repository, from, to, ":/"));
 	const layers = changes.filter(({ path }) => parseLayerPath(path) !== null);
-	// A first push moves a catalogue from another repository: its smallkeys are not new.
+	// A first push moves a catalogue: its smallkeys are not new.
 	const before = pathsByKey(from === null ? layers : await listTree(repository, from, "layers/"));
 	const problems: FileProblem[] = [];
 	const warnings: FileProblem[] = [];
@@ -49,7 +49,7 @@ async function judgeCommits(repository: string, from: string | null, to: string)
 	}
 	for await (const portion of readPortions(repository, changes)) {
 		const judged = judgeChange(before, portion, "anyone");
-		// Not by a spread, which has a limit of arguments: a push may have 100,000 wrong files.
+		// A spread could exceed the limit of arguments.
 		for (const problem of judged.problems) problems.push(problem);
 		for (const [smallkey, { registration }] of judged.layers)
 			for (const warning of warningsOf(registration))
@@ -74,7 +74,7 @@ export async function judgePush(
 	const foreign = await findForeignRoot(repository, "git push …");
 	if (foreign !== null) return refuse([foreign]);
 	if (quarantine === null) return judgeUpdates(repository, updates);
-	// First, and for every branch: accepted objects stay in the repository.
+	// For every branch: accepted objects stay.
 	const tooLarge = await findTooLarge(repository, quarantine.GIT_QUARANTINE_PATH);
 	if (tooLarge !== null) return refuse([tooLarge]);
 	return withQuarantine(quarantine, () => judgeUpdates(repository, updates));
@@ -116,13 +116,13 @@ function forTerminal(lines: readonly string[]): string[] {
 	});
 }
 
-/** Bytes of one object, of a commit or tag, and of all objects, unpacked: a pack of kilobytes may have gigabytes as deltas. */
+/** Unpacked: a pack of kilobytes may have gigabytes as deltas. */
 const maxBytes = 64 << 20;
 const maxCommitBytes = 1 << 20;
 const maxTotalBytes = 4 * 2 ** 30;
 const maxObjects = 2_000_000;
 
-/** Git reads the sizes without unpacking. @param quarantine the folder with the pushed objects */
+/** Git reads the sizes without unpacking. */
 async function findTooLarge(repository: string, quarantine: string): Promise<string | null> {
 	const format = "--batch-check=%(objectname) %(objecttype) %(objectsize)";
 	const args = ["cat-file", "--batch-all-objects", "--unordered", format];

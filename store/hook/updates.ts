@@ -26,7 +26,7 @@ export function parseUpdates(text: string): Update[] {
 	});
 }
 
-/** Whether a ref only moves forward, and has only commits that the service has written or accepted. */
+/** Such a ref only moves forward, to commits that the service has written or accepted. */
 function isOfService(ref: string): boolean {
 	return ref === servedRef || isReviewRef(ref);
 }
@@ -55,8 +55,8 @@ function findRefProblem({ from, to, ref }: Update): string | null {
 	const branch = ref.slice(branches.length);
 	const lower = branch.toLowerCase();
 	const [folder = ""] = lower.split("/");
-	// A case-insensitive file system stores `Main` and `main` in one file. For others git would find several refs for `main` or
-	// `heads/main` (gitrevisions(7)), and then push to none of them.
+	// A case-insensitive file system stores `Main` and `main` in one file. With the others, `main` or
+	// `heads/main` is ambiguous (gitrevisions(7)), and git pushes to none of them.
 	if (/^(?:main$|head$|heads\/|refs\/)/.test(lower))
 		return "is a name that git may take for another branch: push it under another name";
 	const isReserved = [...reviewFolders, declinedFolder].some((name) => name === folder);
@@ -64,7 +64,7 @@ function findRefProblem({ from, to, ref }: Update): string | null {
 	return mayMove ? null : "is a branch of the service: push it under another name";
 }
 
-/** After a crash, the service recognizes its own commits by their committer, and reads from them which requests it carried out. */
+/** After a crash, the service finds the requests that it carried out by the committer of commits. */
 function findCommitProblem(repository: string, to: string): Promise<string | null> {
 	const reviews = reviewFolders.map((folder) => `--glob=refs/heads/${folder}/*`);
 	const commits = [to, "--not", "--ignore-missing", servedRef, ...reviews];
@@ -73,7 +73,7 @@ function findCommitProblem(repository: string, to: string): Promise<string | nul
 	});
 }
 
-/** The commit of a merge says who has accepted a review: a fast-forward has none. */
+/** A merge commit says who accepted a review; a fast-forward has none. */
 async function findUnmerged(repository: string, { from, to, ref }: Update): Promise<string | null> {
 	if (ref !== servedRef || from === null || to === null) return null;
 	const problem = "is a change that waits for review, and no commit says who accepts it: git merge --no-ff";
@@ -95,7 +95,7 @@ async function findInCommits(
 	return null;
 }
 
-/** Why git and the service might read a commit differently, or null. */
+/** Why git and the service might read a commit differently. */
 function findAmbiguity({ body }: GitObject): string | null {
 	const lines = headerLines(body);
 	for (const name of ["author", "committer"]) {

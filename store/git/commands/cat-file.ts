@@ -10,8 +10,8 @@ export interface GitObject {
 }
 
 /**
- * Yields the objects in the output of `git cat-file --batch`, as views of it: `<id> <type> <size>`, line break, content, line
- * break. Any other line, such as `<name> missing`, is null.
+ * Parses the output of `git cat-file --batch`: `<id> <type> <size>`, line break, content, line break. Bodies
+ * are views of it. Any other line, such as `<name> missing`, is null.
  */
 async function* objectsIn(output: AsyncIterable<Buffer>): AsyncGenerator<GitObject | null> {
 	let chunks: Buffer[] = [];
@@ -43,8 +43,8 @@ async function* objectsIn(output: AsyncIterable<Buffer>): AsyncGenerator<GitObje
 const batchConfig = ["core.deltaBaseCacheLimit=16m"];
 
 /**
- * A long-lived `git cat-file --batch`: starting git for each read would take 6 ms (row `put-alone`). It reads one object at a
- * time, so that a broken object, at which git ends, fails no other read.
+ * A long-lived process: starting git for each read would take 6 ms (row `put-alone`). It reads one object at
+ * a time, so that a broken object, at which git ends, fails no other read.
  */
 export class CatFile {
 	readonly #inOrder = pLimit(1);
@@ -58,7 +58,7 @@ export class CatFile {
 
 	/**
 	 * @param name an id, a ref or `<commit>:<path>`, without a line break
-	 * @throws {GitTimeout} if git takes too long; the next read starts another process
+	 * @throws {GitTimeout} the next read starts another process
 	 */
 	read(name: string): Promise<GitObject | null> {
 		return this.#inOrder(() =>
@@ -69,7 +69,7 @@ export class CatFile {
 		);
 	}
 
-	/** Git never retries an object that it has found to be broken, and keeps packs open that a repack has removed. */
+	/** Git never retries a broken object, and keeps packs open that a repack has removed. */
 	renew(): Promise<void> {
 		return this.#inOrder(() => this.#end());
 	}
@@ -94,7 +94,7 @@ export class CatFile {
 		const timer = setTimeout(() => kill(new GitTimeout("cat-file", this.limitMs)), this.limitMs);
 		try {
 			stdin.write(`${name}\n`);
-			// A copy: a view of the received data would keep all of it in memory.
+			// A view would keep all received data in memory.
 			for await (const object of objectsIn(stdout.iterator({ destroyOnReturn: false })))
 				return object && { ...object, body: Buffer.from(object.body) };
 		} catch {
@@ -107,7 +107,7 @@ export class CatFile {
 	}
 }
 
-/** Yields objects in the order of their ids. @throws {GitFailure} if one of them is missing */
+/** In the order of the ids. @throws {GitFailure} if one is missing */
 export async function* readObjects(
 	repository: string,
 	type: "blob" | "commit",
@@ -126,7 +126,6 @@ export async function* readObjects(
 
 export type CommitReader = ReturnType<typeof openReader>;
 
-/** Each folder is read once. */
 export function openReader(catFile: Pick<CatFile, "read">, commitId: string) {
 	const treeAt = memoize(readTree);
 	const folder = (name: string) => treeAt(`layers/${name}`);

@@ -22,19 +22,20 @@ export function personText({ name, mail }: Pick<Person, "name" | "mail">): strin
 }
 
 /**
- * Reads commits in the order of their ids. `git log --format` would convert a commit by its `encoding` header, which can
- * change or delete the names in it.
- * @throws {GitDamage} if one of them is missing
+ * `git log --format` would convert a commit by its `encoding` header, which can change or delete the names in
+ * it.
+ * @throws {GitDamage} if one is missing
  */
 export async function* readCommits(repository: string, ids: readonly string[]): AsyncGenerator<RawCommit> {
 	for await (const commit of readObjects(repository, "commit", ids)) yield parseCommit(commit);
 }
 
-/** How far the dates of a commit may be ahead of this machine's clock: the hook refuses other ones. */
+/** How far a commit's dates may be ahead of this clock; the hook refuses others. */
 export const maxAheadMs = 86_400_000;
 
 /**
- * A pushed commit may have any date. It was made between its parent and now, and with its parent if its date is too far ahead.
+ * A pushed commit may have any date: it was made between its parent and now, or with its parent if its date
+ * is too far ahead.
  * @param parentMs 0 without a parent
  */
 export function believedMs(dateMs: number, parentMs: number, nowMs: number): number {
@@ -42,17 +43,19 @@ export function believedMs(dateMs: number, parentMs: number, nowMs: number): num
 }
 
 export interface LoggedCommit extends RawCommit {
-	/** The status is git's: `A` for an added file, `D` for a removed one. */
+	/** Status: `A` for an added file, `D` for a removed one. */
 	files: { status: string; path: string }[];
 }
 
 /**
- * A merge has files only with `--first-parent --diff-merges=first-parent`.
- * @param args of git-log(1) @param input ids of commits, for `--stdin` @throws {GitFailure}
+ * Merges have files only with `--first-parent --diff-merges=first-parent`.
+ * @param args of git-log(1)
+ * @param input ids, for `--stdin`
+ * @throws {GitFailure}
  */
 export async function* readLog(repository: string, args: readonly string[], input?: string) {
 	const words = ["log", "--format=%H", "--raw", "-z", "--no-renames", "--root", ...args];
-	// `<id>\0` of each commit, and `:<modes> <ids> <status>\0<path>\0` of each of its files.
+	// `<id>\0` of a commit, then `:<modes> <ids> <status>\0<path>\0` of each of its files.
 	const listed = new Map<string, LoggedCommit["files"]>();
 	let files: LoggedCommit["files"] = [];
 	const fields = (await runGit(repository, words, { input })).toString("utf8").split("\0").values();
@@ -72,8 +75,9 @@ export async function* readLog(repository: string, args: readonly string[], inpu
 const lastCommitMs = 5_000;
 
 /**
- * Finds the last commit of a layer up to a commit of the branch: the merge, if a merge changed it.
- * @returns null if there is none @throws {GitFailure}
+ * The last commit that changed a layer, up to `tip`: of a merged change, the merge.
+ * @returns null if there is none
+ * @throws {GitFailure}
  */
 export async function findLastCommit(repository: string, smallkey: string, tip: string) {
 	// Without `--no-patch` git prints the patch of a merge.
@@ -92,7 +96,7 @@ export async function listCommits(repository: string, args: string[]): Promise<s
 	return listed;
 }
 
-/** @throws {GitFailure} if either commit is missing, or git fails */
+/** @throws {GitFailure} if either commit is missing */
 export async function isDescendant(repository: string, earlier: string, later: string): Promise<boolean> {
 	if (earlier === later) return true;
 	// `git rev-list` stops early where dates of commits go back. `--is-ancestor` ends with 1 for no.
@@ -140,7 +144,7 @@ export function subjectOf(message: string): string {
 	return (end < 0 ? lines : lines.slice(0, end)).map((line) => line.trim()).join(" ");
 }
 
-/** In the last paragraph of a message, unless that is the subject (git-interpret-trailers(1)). */
+/** In the last paragraph, unless that is the subject (git-interpret-trailers(1)). */
 export function trailersOf(message: string, name: string): string[] {
 	const lines = message.trim().split("\n");
 	const start = lines.findLastIndex((line) => line.trim() === "");

@@ -27,7 +27,7 @@ export class GitTimeout extends GitFailure {
 	}
 }
 
-/** Another process has ended git: the same request can be repeated. */
+/** Another process has ended git; the request can be repeated. */
 export class GitKilled extends GitFailure {
 	override name = "GitKilled";
 }
@@ -50,7 +50,7 @@ export class NotDescendant extends GitFailure {
 	}
 }
 
-/** Where pushed objects are until a hook has accepted them (git-receive-pack(1), "Quarantine environment"). */
+/** git-receive-pack(1), "Quarantine environment". */
 export interface Quarantine {
 	GIT_QUARANTINE_PATH: string;
 	GIT_OBJECT_DIRECTORY: string;
@@ -64,8 +64,8 @@ export function withQuarantine<T>(quarantine: Quarantine, task: () => Promise<T>
 }
 
 /**
- * No secret of the service, no `GIT_*` variable of its surroundings, which may name another repository, and none of the
- * operator's git settings. The repository's own still apply.
+ * No secrets, no `GIT_*` variables, which may name another repository, and none of the operator's git
+ * settings.
  */
 function environment(): NodeJS.ProcessEnv {
 	return {
@@ -76,7 +76,7 @@ function environment(): NodeJS.ProcessEnv {
 		GIT_CONFIG_GLOBAL: "/dev/null",
 		// Otherwise a pushed ref could replace any object by another (git-replace(1)).
 		GIT_NO_REPLACE_OBJECTS: "1",
-		// A delta in a pack of a kilobyte may make an object of gigabytes: git then ends instead.
+		// A pack of a kilobyte may unpack to gigabytes: git then ends instead.
 		GIT_ALLOC_LIMIT: "1g",
 		GIT_TERMINAL_PROMPT: "0",
 		GIT_OPTIONAL_LOCKS: "0",
@@ -88,12 +88,12 @@ export function lowerPriority(pid: number, niceness: number): void {
 	try {
 		setPriority(pid, Math.min(getPriority() + niceness, 19));
 	} catch {
-		// A filter of system calls, as systemd and containers have it, may forbid setpriority(2).
+		// systemd or a container may forbid setpriority(2).
 	}
 }
 
 interface RunOptions {
-	/** In pieces: together they may be longer than the longest possible string. */
+	/** Pieces may together be longer than the longest string. */
 	input?: string | Uint8Array | readonly string[];
 	limitMs?: number | undefined;
 	environment?: Readonly<Record<string, string>>;
@@ -101,7 +101,6 @@ interface RunOptions {
 	signal?: AbortSignal;
 }
 
-/** @throws {GitTimeout | GitFailure} with git's error output */
 export async function runGit(
 	repository: string,
 	args: string[],
@@ -117,8 +116,8 @@ export async function gitText(...command: Parameters<typeof runGit>): Promise<st
 }
 
 /**
- * When the loop over the output ends, so does the process. Without `limitMs`, git may take any time, as long as it is not
- * silent for too long.
+ * Ends the process with the loop over its output. Without `limitMs`, git may take any time, but not be silent
+ * for long.
  * @throws {GitTimeout | GitFailure} with git's error output
  */
 export async function* gitOutput(
@@ -138,7 +137,7 @@ export async function* gitOutput(
 		for (const piece of [input].flat()) git.stdin.write(piece);
 		git.stdin.end();
 		for await (const data of git.stdout) {
-			// While the caller works on a piece of output, git may wait.
+			// The caller may take any time for a piece.
 			if (limitMs === undefined) clearTimeout(timer);
 			yield data;
 			if (limitMs === undefined) timer = setTimeout(end, maxMs);
@@ -170,8 +169,8 @@ export async function* readRecords(
 export type GitProcess = ReturnType<typeof startGit>;
 
 /**
- * @returns its pipes; `ended`: null if its exit code is 0; and `kill`, which ends it with its child processes, even stopped
- * ones, and may name the failure
+ * @returns `ended`: null for exit code 0; `kill` ends it with its child processes, even stopped ones, and may
+ * name the failure
  * @throws {GitFailure} if it cannot be started
  */
 export function startGit(
@@ -179,15 +178,15 @@ export function startGit(
 	args: readonly string[],
 	{ environment: further, config = [] }: RunOptions = {},
 ) {
-	// The data folder may belong to another user than the service's, such as a volume or a restored copy.
+	// The repository may belong to another user, as in a volume or a restored copy.
 	const settings = ["safe.directory=*", ...config].flatMap((setting) => ["-c", setting]);
 	const child = spawn("git", [...settings, "-C", repository, ...args], {
 		env: { ...environment(), ...further },
 		stdio: "pipe",
-		// A process group of its own: its child processes can be ended with it, and Ctrl-C reaches only the service.
+		// Its own process group: its child processes can be ended with it, and Ctrl-C does not reach it.
 		detached: true,
 	});
-	// If no file descriptor is free, there is no process, and the reason comes later as an `error` event.
+	// If no file descriptor is free, there is no process, and the error comes later.
 	child.on("error", () => undefined);
 	const { pid, stdin, stdout } = child;
 	if (pid === undefined) throw new GitFailure("git could not be started");
@@ -195,7 +194,7 @@ export function startGit(
 	child.stderr.on("data", (data: Buffer) => {
 		complaint = (complaint + data).slice(-maxComplaint);
 	});
-	// git may end before it has read all input.
+	// Git may end before it has read all input.
 	stdin.on("error", () => undefined);
 	let reason: GitFailure | null = null;
 	const ended = new Promise<GitFailure | null>((resolve) => {

@@ -4,7 +4,7 @@ import { kindOfMode } from "../../reader.ts";
 import { readObjects } from "./cat-file.ts";
 import { readRecords } from "./run.ts";
 
-/** Reads files in the order of their entries. Links and submodules get empty content. */
+/** In the order of the entries. Links and submodules get empty content. */
 export async function readEntries(repository: string, entries: readonly PathChange[]): Promise<LayerFile[]> {
 	const files: LayerFile[] = [];
 	for await (const file of readFiles(repository, entries, new Map())) if ("bytes" in file) files.push(file);
@@ -12,8 +12,8 @@ export async function readEntries(repository: string, entries: readonly PathChan
 }
 
 /**
- * Yields files in the order of their entries, also removed ones. The content of a file over its limit, or outside `layers/`, is
- * not read: zeros stand for it.
+ * In the order of the entries, with removed files. Zeros stand for the content of a file over its limit, or
+ * outside `layers/`.
  */
 export async function* readLimited(repository: string, entries: readonly PathChange[]) {
 	const plain = entries.filter(isPlain);
@@ -34,7 +34,7 @@ export async function* readLimited(repository: string, entries: readonly PathCha
 	yield* readFiles(repository, entries, zeros);
 }
 
-/** @param zeros entry → number of the zeros that stand for its content */
+/** @param zeros how many stand for the content of an entry */
 async function* readFiles(
 	repository: string,
 	entries: readonly PathChange[],
@@ -67,7 +67,7 @@ export interface PathChange {
 	id: string | null;
 }
 
-/** Sorted. Paths are parsed while git prints them, so that a hundred thousand do not block the event loop. */
+/** Sorted. Parsed while git prints, so that 100,000 paths do not block the event loop. */
 export async function diffTree(repository: string, from: string, to: string, folder: string) {
 	const args = ["diff-tree", "-r", "-z", "--no-renames", from, to, "--", folder];
 	const changes: PathChange[] = [];
@@ -93,7 +93,7 @@ export async function listTree(repository: string, commit: string, folder: strin
 	return listed;
 }
 
-/** Small trees that have the same tree many times can make billions of paths. */
+/** A small tree that repeats one subtree can have billions of paths. */
 const maxPaths = 500_000;
 const maxPathBytes = 64 << 20;
 
@@ -101,7 +101,7 @@ const maxPathBytes = 64 << 20;
 export async function findTooMany(repository: string, commit: string): Promise<string | null> {
 	let paths = 0;
 	let bytes = 0;
-	// `-t` prints folders, too: for folders without files `ls-tree` would run long without any output.
+	// `-t` prints folders, too: without files `ls-tree` would run long without any output.
 	for await (const name of readRecords(repository, ["ls-tree", "-r", "-t", "-z", "--name-only", commit])) {
 		paths += 1;
 		bytes += Buffer.byteLength(name);
