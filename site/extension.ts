@@ -5,7 +5,6 @@ import { folderPages } from "./http/folder-pages.ts";
 import { ServiceCatalogue } from "./process/catalogue-process.ts";
 import { catalogueOptions, readSite, type SiteSettings } from "./process/site-settings.ts";
 
-/** A service with the catalogue, for extensions that have pages. */
 export interface SiteService extends RunningService<SiteSettings> {
 	/** Absent without a catalogue. */
 	catalogue?: Catalogue;

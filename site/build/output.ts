@@ -110,7 +110,7 @@ export async function buildFolder(
 	throw new Error([...problems, `${counted(problems.length, "problem")}; nothing was written`].join("\n"));
 }
 
-/** Every build's output has them, and hardly any other folder. */
+/** Every build's output has them. */
 const marks = ["v0.9", "_headers"];
 
 /** @throws {Error} if a running service writes the folder, or it has files that are not a build's */

@@ -8,7 +8,7 @@ import { causes } from "../../registry/texts/causes.ts";
 import { type CatalogueOptions, parseSignature } from "../process/site-settings.ts";
 import { pageTexts } from "../text/page-texts.ts";
 
-/** Names of assets have a hash of their content: they never change. */
+/** Its files have a hash of their content in their names. */
 const assetFolder = "assets";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -21,7 +21,6 @@ export function bundlesOfPage(): ReturnType<typeof bundlePage> {
 	return bundles;
 }
 
-/** The files that pages load, and their paths below the site's root. */
 export async function makeAssets(look: CatalogueOptions["look"]) {
 	const { bundled, outputs } = await bundlesOfPage();
 	const files = new Map<string, string | Uint8Array>(bundled);
@@ -62,7 +61,7 @@ const iconSvg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><g 
 async function bundlePage() {
 	const [page, worker] = await Promise.all([
 		bundle(["site/page/main.ts", "site/static/choose.ts", "site/static/styles.css"], true),
-		// Bundled on its own: code shared with the page would be in further files, each a request before the first row.
+		// Bundled alone: shared code would be in further files, each a request before the first row.
 		bundle(["site/search/worker.ts"], false),
 	]);
 	const files = [...page.outputFiles, ...worker.outputFiles].map(({ path, contents }) => {

@@ -41,9 +41,9 @@ export function readEarlier(out: string, { chunks }: Manifest, { commit, dateMs,
 interface ReadOptions {
 	options: CatalogueOptions;
 	thumbnails: Thumbnails;
-	/** Entries of it stay if their layers have not changed; null if all layers have to be read. */
+	/** Null if all layers have to be read. */
 	before: EarlierCatalogue | null;
-	/** Layers that are read already: all of a folder without a commit. */
+	/** Layers that are read already. */
 	read: ReadLayers;
 }
 
@@ -80,7 +80,7 @@ export async function readContent(
 	return { entries: [...entries.values()], changes, owners, dateMs };
 }
 
-/** Those that have changed since the earlier catalogue, and the recovered ones, or all; null if not served. */
+/** The changed and the recovered ones, or all; null if not served. */
 async function readLayers(
 	at: CommitAt,
 	earlier: EarlierCatalogue | null,
@@ -99,8 +99,7 @@ async function readLayers(
 }
 
 /**
- * The history of the earlier catalogue, and what has been committed since. All of it is read if the earlier one lacks a
- * layer: another spelling of its smallkey was served.
+ * Continues the earlier catalogue's history, unless that lacks a layer: another spelling of its smallkey was served.
  * @param served smallkeys of layers whose files were read
  */
 async function historyAt(
@@ -131,7 +130,6 @@ async function readReviewers({ repository, commit }: CommitAt): Promise<LayerFil
 	return readEntries(repository, await listTree(repository, commit, [healthPath, ownersPath]));
 }
 
-/** What reviewers keep beside the layers. @param files only plain files have bytes */
 function parseReviewers(files: readonly LayerFile[]) {
 	const bytesOf = (path: string) => files.find((file) => file.path === path)?.bytes;
 	const { owners } = parseOwners(bytesOf(ownersPath));

@@ -112,7 +112,7 @@ export interface KnownOfLayer {
 
 const maxDescriptionLength = 300;
 
-/** A service's texts, without markup, and its bounds in degrees. Null or empty where it has none. */
+/** Texts without markup; bounds in degrees. */
 export function describedFor(
 	{ registration, description }: Pick<CheckedLayer, "registration" | "description">,
 	lang: Lang,
@@ -131,7 +131,7 @@ export function describedFor(
 	};
 }
 
-/** What an entry has from the layer's files. Its health is null if its services have not answered yet. */
+/** Its health is null if the layer's services have not answered yet. */
 export function contentOf(layer: CheckedLayer, settings: FragmentSettings): Entry {
 	const { smallkey, registration } = layer;
 	const factsIn = (lang: Lang) => layerFacts(lang, smallkey, registration, layer.description, settings);
@@ -175,7 +175,7 @@ function inBoth<T extends string | string[]>(en: T, fr: T): { en: T; fr?: T } {
 	return { en, ...(`${fr}` !== `${en}` && { fr }) };
 }
 
-/** @param content also an earlier entry, unless its layer is no longer sick: only its files say whether it was checked */
+/** @param content may be an earlier entry, unless its layer has recovered: only files say whether it was checked */
 export function entryOf(
 	{ sender: _, changed: __, thumbnail: ___, health: last, ...content }: Entry,
 	{ changed, sender, thumbnail }: KnownOfLayer,

@@ -28,9 +28,8 @@ const healthReportPath = "index/health.json";
 
 export type OwnersOf = (smallkey: string) => readonly string[];
 
-/** A file that is rendered only if what it is made from has changed. */
 interface DerivedFile {
-	/** The entries and numbers that the text depends on, beside the options. */
+	/** All that the text depends on, beside the options. */
 	from: readonly unknown[];
 	text: () => string | null;
 }
@@ -46,7 +45,7 @@ export function areSame(before: readonly unknown[] | undefined, after: readonly 
 
 export interface CatalogueSettings {
 	pages: PageSettings;
-	/** Whether a service renders layer pages, the plain list and records on request; else they are files. */
+	/** A service renders layer pages, lists and records on request; else they are files. */
 	isServed: boolean;
 	commit: string | null;
 	owners: OwnersOf;
@@ -55,7 +54,7 @@ export interface CatalogueSettings {
 
 export interface CatalogueContent {
 	entries: readonly Entry[];
-	/** The last changes, newest first; empty if no history is known. */
+	/** Newest first. */
 	changes: readonly RecentChange[];
 }
 
@@ -140,7 +139,7 @@ export function indexFiles(
 	return { files, chunks, manifest };
 }
 
-/** By owners, who can correct them, and host. @param ownersOf names; may be empty */
+/** By owners, who can correct the layers, and host. */
 export function healthReportOf(entries: readonly Entry[], ownersOf: OwnersOf) {
 	const sick = entries.flatMap(({ health, ...entry }) => (health ? [{ ...entry, health }] : []));
 	sick.sort((a, b) => (a.smallkey < b.smallkey ? -1 : 1));

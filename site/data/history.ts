@@ -21,7 +21,7 @@ const maxListedLayers = 200;
 const walk = ["--first-parent", "--diff-merges=first-parent", "--reverse"];
 
 /**
- * Reads the commits that touched layers: first parents only, so a merge is one commit.
+ * A merge is one commit: only first parents are read.
  * @param range a commit, or `<id>..<id>`
  * @param afterMs the believed date of the commit before the range
  * @returns with the believed date of the last commit; null if the repository is a shallow clone
@@ -66,7 +66,7 @@ export function historyCommit(
 		/** ISO 8601 in UTC, whole seconds. */
 		date: `${new Date(dateMs).toISOString().slice(0, 19)}Z`,
 		layers: sorted.map(([smallkey, kind]) => ({ smallkey, kind })),
-		/** Those whose registration it wrote or deleted, not only their description. */
+		/** Smallkeys whose registration it wrote or deleted. */
 		registered,
 		/** Null for a commit that did not arrive by a request. */
 		sender: isSenderId(sender) ? sender : null,

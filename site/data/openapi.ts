@@ -15,7 +15,7 @@ function readJson<T>(name: string): T {
 	return JSON.parse(readFileSync(new URL(name, folder), "utf8"));
 }
 
-/** The JSON Schemas and the OpenAPI document, by their names in `schemas/`. @param url of the server; may be relative */
+/** By their names in `schemas/`. @param url of the server; may be relative */
 export function schemaFiles(served: readonly TargetName[], url: string): Map<string, string> {
 	const names = readdirSync(folder).filter((name) => name.endsWith(".schema.json"));
 	const schemas = [

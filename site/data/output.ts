@@ -15,7 +15,7 @@ import { picturesStamp } from "./proofs.ts";
 
 export type OutputFiles = Map<string, string | Uint8Array | null>;
 
-/** Folders below the output that have only files of the catalogue. */
+/** They have only files of the catalogue. */
 export const catalogueFolders: readonly string[] = [
 	...pageFolders,
 	...langs.flatMap((lang) => layerPages.map((page) => `${lang}/${page}`)),
@@ -37,7 +37,7 @@ interface CatalogueState {
 	site: readonly string[];
 	/** With another number of files, the catalogue is incomplete. */
 	files: number;
-	/** Hash of the index, which names the commit and the chunks: another one is of another catalogue. */
+	/** Hash of the index, which names the commit and the chunks. */
 	index: string;
 	/** The believed date of the commit, in milliseconds since 1970; 0 if its history is not known. */
 	dateMs: number;
@@ -94,7 +94,7 @@ export function readText(...names: string[]): string | null {
 	return ifThereSync(path, () => readFileSync(path, "utf8"));
 }
 
-/** Marks the catalogue's unfinished files, because another process writes the fragments into the same output. */
+/** Marks unfinished files: another process writes fragments into the same output. */
 const writer = "-catalogue";
 
 const isAsset = (path: string) => path.startsWith("assets/");

@@ -8,7 +8,6 @@ import { schemaFiles } from "./openapi.ts";
 
 export type SiteFiles = Awaited<ReturnType<typeof buildPages>>;
 
-/** The files that depend on no layer, and the settings of the pages that show layers. */
 export async function buildPages(
 	{ publicUrl, look, ...options }: Pick<CatalogueOptions, "site" | "publicUrl" | "look">,
 	hasLayerPages: boolean,

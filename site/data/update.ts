@@ -90,7 +90,7 @@ export interface CatalogueOrder {
 	options: CatalogueOptions;
 }
 
-/** Carries out the order on the standard input, and ends this process. Prints why it failed. */
+/** Reads the order from the standard input, and ends this process. Prints why it failed. */
 export async function serveOrder(extensions: readonly Extension[]): Promise<void> {
 	const { repository, commit, out, options } = JSON.parse(await text(process.stdin)) as CatalogueOrder;
 	const failure = await updateCatalogue({ repository, commit }, out, options, { extensions }).then(

@@ -11,7 +11,6 @@ import { langOf } from "./twins.ts";
 
 type NamedLayer = Pick<ServiceLayer, "name" | "title">;
 
-/** Makes a draft from the address of a service and the choice among its layers. */
 export class AddressBox {
 	#text = "";
 	#service: Service | null = null;
@@ -19,7 +18,7 @@ export class AddressBox {
 	#status = { text: "", isBad: false };
 	#lastSerial = 0;
 
-	/** @param onRegistration `isTyped`: the text is the user's, and not made here from an address */
+	/** @param onRegistration `isTyped`: the text is the user's own */
 	constructor(readonly onRegistration: (text: string, isTyped: boolean) => void) {}
 
 	content() {

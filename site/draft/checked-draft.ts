@@ -14,7 +14,7 @@ import { translator } from "../text/translate.ts";
 
 export const { t, plural } = translator(lang, { ...pageTexts, ...draftTexts[lang] });
 
-/** With its JSON pointer (RFC 6901); empty for the whole document. */
+/** `pointer`: RFC 6901. */
 export interface DraftProblem {
 	pointer: string;
 	text: string;
@@ -27,7 +27,7 @@ function draftProblem({ place, ...text }: Problem): DraftProblem {
 
 export type CheckedDraft = ReturnType<typeof checkDraft>;
 
-/** Judges the text of a draft by the rules of a PUT. */
+/** By the rules of a PUT. */
 export function checkDraft(text: string) {
 	const { registration, problems } = parseRegistration(new TextEncoder().encode(text), "written");
 	return {
@@ -40,7 +40,7 @@ export function checkDraft(text: string) {
 /** Without the wrong value at its end. */
 const keyRule = problemTexts[lang].smallkey.replace(/,[^,]*$/, "");
 
-/** Judges the smallkey of a draft by the rules of a PUT; without the index, no smallkey counts as new. */
+/** By the rules of a PUT; without the index, no smallkey is judged as new. */
 export async function checkKey(text: string): Promise<{ isRefused: boolean; note: string }> {
 	const smallkey = parseSmallkey(text);
 	if (smallkey === null) return { isRefused: text !== "", note: keyRule };
@@ -72,7 +72,7 @@ export function renderVerdict({ registration, warnings }: CheckedDraft, problems
 
 export type DraftFragments = ReturnType<typeof draftFragments>;
 
-/** Of all targets, in both languages; a text is null if the target cannot express the layer. */
+/** A text is null if the target cannot express the layer. */
 export function draftFragments(registration: Registration, smallkey: string) {
 	const facts = langs.map((lang) => layerFacts(lang, smallkey, registration, null, settings));
 	return settings.targets.flatMap((target) =>

@@ -1,17 +1,17 @@
 import { html } from "lit-html";
 import { live } from "lit-html/directives/live.js";
-import { isObject, tryJson } from "../../registry/json.ts";
+import { tryJson } from "../../registry/json.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { field, textIn } from "../page/elements.ts";
+import { isObject, objectOf } from "../service/decode.ts";
 import { type DraftProblem, t } from "./checked-draft.ts";
 
-/** A member of a language → its text. */
 const labels = { service_url: "service-address", layer: "layer-in-service", service_name: "title" } as const;
 type Member = keyof typeof labels;
 
-/** Changes the members that it shows, and keeps all others. It shows none of version 2.0. */
+/** Keeps all members that it does not show; disabled for version 2.0. */
 export class DraftForm {
-	/** @param text reads the registration, which may change after the form was drawn */
+	/** @param text the registration, which may change after the form was drawn */
 	constructor(
 		readonly text: () => string,
 		readonly change: (text: string) => void,
@@ -26,7 +26,7 @@ export class DraftForm {
 	}
 
 	addresses(problems: readonly DraftProblem[]) {
-		const isWms = membersOf(tryJson(this.text())).payload_type !== "feature";
+		const isWms = objectOf(tryJson(this.text())).payload_type !== "feature";
 		return html`<fieldset class="form" ?disabled=${this.#isDisabled()}>
 			<legend class="hidden">${t("addresses-and-layers")}</legend>
 			${this.#fields(isWms ? ["service_url", "layer"] : ["service_url"], problems)}
@@ -45,7 +45,7 @@ export class DraftForm {
 	#field(lang: Lang, member: Member, problems: readonly DraftProblem[]) {
 		const id = `${lang}-${member}`;
 		const isWrong = problems.some(({ pointer }) => pointer === `/${lang}/${member}`);
-		const value = membersOf(membersOf(tryJson(this.text()))[lang])[member];
+		const value = objectOf(objectOf(tryJson(this.text()))[lang])[member];
 		const input = (event: Event) => this.#write(lang, member, textIn(event));
 		const control = html`<input type=${member === "service_url" ? "url" : "text"} id=${id} autocomplete="off"
 			spellcheck="false" aria-describedby="verdict" aria-invalid=${isWrong}
@@ -54,13 +54,9 @@ export class DraftForm {
 	}
 
 	#write(lang: Lang, member: Member, value: string) {
-		const document = membersOf(tryJson(this.text()));
+		const document = objectOf(tryJson(this.text()));
 		const isAbsent = member === "service_name" && value === "";
-		const node = { ...membersOf(document[lang]), [member]: isAbsent ? undefined : value };
+		const node = { ...objectOf(document[lang]), [member]: isAbsent ? undefined : value };
 		this.change(`${JSON.stringify({ ...document, [lang]: node }, null, 2)}\n`);
 	}
-}
-
-function membersOf(value: unknown): Record<string, unknown> {
-	return isObject(value) ? value : {};
 }

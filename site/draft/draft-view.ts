@@ -37,7 +37,7 @@ export class DraftView implements View {
 	readonly title = t("try-draft");
 	#key = "";
 	#text = "";
-	/** Ids of the fields that were left: only their problems are shown. `text`: all problems. */
+	/** Ids: only their problems are shown. `text`: all problems. */
 	readonly #leftFields = new Set<string>();
 	#checked = checkDraft(empty);
 	#checkedKey = { isRefused: false, note: "" };

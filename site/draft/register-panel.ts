@@ -10,7 +10,6 @@ import { renderProblems, t } from "./checked-draft.ts";
 
 const maxAddressLength = 7_500;
 
-/** Sends a draft with a signature, or offers it as a file and as a pull request. */
 export class RegisterPanel {
 	#answer: Content = "";
 
@@ -85,7 +84,6 @@ async function sendDraft({ smallkey, text: body }: Draft, sender: string, secret
 		status: response.status,
 		errors: problemsIn(answer.errors),
 		warnings: problemsIn(answer.warnings),
-		/** Whether a reviewer has to approve the registration first. */
 		isReviewed: answer.branch !== undefined || answer.pull_request !== undefined,
 	};
 }

@@ -4,7 +4,7 @@ export interface ServiceAddress {
 	kind: "wms" | "feature";
 	/** For ArcGIS without the number of a layer. */
 	url: string;
-	/** Or the number of the layer; empty if the address has none. */
+	/** Or the layer's number; may be empty. */
 	layerName: string;
 }
 
@@ -14,7 +14,7 @@ const requestParameters = [
 	/^(?:legend_options|f|callback|_)$/i,
 ];
 
-/** Also from a letter, or from the source of a page or of capabilities; null for any other text. */
+/** Also from a mail, or from the source of a page; null for any other text. */
 export function parseServiceAddress(text: string): ServiceAddress | null {
 	const [, trimmed = ""] =
 		/^[<"']?(https?:\/\/\S+?)[>"']?$/i.exec(text.replaceAll("&amp;", "&").trim()) ?? [];

@@ -8,9 +8,7 @@ import { langOf, twinAddresses, twinTexts } from "./twins.ts";
 export interface ServiceLayer {
 	name: string;
 	title: string;
-	/** Of an ArcGIS layer. */
 	geometry?: string;
-	/** Of a layer of a WMS. */
 	bounds?: Bounds | null;
 }
 
@@ -31,7 +29,7 @@ export async function readService({ kind, url, layerName }: ServiceAddress): Pro
 	return { kind, url, layers, layerName: isListed ? layerName : "" };
 }
 
-/** @param number of the only layer that is read; empty: all layers */
+/** @param number of the only layer to read; empty: all */
 async function readArcgisLayers(url: string, number: string): Promise<ServiceLayer[]> {
 	if (number === "") {
 		// `/layers` has the kinds of layers; some servers do not have it.

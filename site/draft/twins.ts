@@ -22,7 +22,7 @@ const otherWords: readonly WordPair[] = [
 
 const parts = /([A-Z]+(?![a-z])|[A-Z]?[a-z]+)/;
 
-/** In lower case, in capitals, or with a capital at the start, as the model. */
+/** With the capitals of the model. */
 function spelledAs(word: string, model: string): string {
 	if (model === model.toUpperCase()) return word.toUpperCase();
 	return model[0] === model[0]?.toUpperCase() ? `${word[0]?.toUpperCase()}${word.slice(1)}` : word;
@@ -35,7 +35,7 @@ export function langOf(address: string): Lang {
 	return has("fr") && !has("en") ? "fr" : "en";
 }
 
-/** Spellings of a text in the other language, the likeliest first. @param from language of the text */
+/** The likeliest first. @param from language of the text */
 export function twinTexts(text: string, from: Lang): string[] {
 	const less = languageWords.filter(({ fr }) => fr !== "fra" && fr !== "francais");
 	const twins = [languageWords, less, [...languageWords, ...otherWords]].map((pairs) =>

@@ -18,19 +18,18 @@ import { type PageSettings, pageSettingsPath, pagesVersion } from "../static/pag
 import { type Listed, listedEntries } from "../static/plain-list.ts";
 import { answerErrorPage, answerNoPage, type PageRoute, pageHeaders, parsePage } from "./pages.ts";
 
-/** A chunk's file may be replaced after the manifest is read. */
+/** A chunk may be replaced after the manifest is read. */
 const maxAttempts = 3;
 
 const allChunks = [...Array(chunkCount).keys()];
 
-/** Chunks are kept as long as the manifest names them. */
 class CatalogueEntries {
 	readonly #chunks = new Map<number, { path: string; entries: readonly Entry[] }>();
 	#last: { manifest: string | null; listed: Promise<Listed> } | null = null;
 
 	constructor(readonly text: (file: string) => Promise<string | null>) {}
 
-	/** Made once for each manifest, also for requests that arrive meanwhile. */
+	/** Made once for each manifest. */
 	async listed(): Promise<Listed> {
 		const manifest = await this.text(manifestPath);
 		if (this.#last?.manifest === manifest) return this.#last.listed;
@@ -133,7 +132,7 @@ export class Catalogue {
 	}
 }
 
-/** With a page for every path that nothing else answers. */
+/** With a page for every path that no other route answers. */
 export function catalogueRoutes(catalogue: Catalogue): OtherRoute[] {
 	const answer = (question: Question) => {
 		const { path, basePath } = question;

@@ -4,7 +4,7 @@ import { LRUCache } from "lru-cache";
 import { etagOf } from "../../store/hashes.ts";
 import { Catalogue, type CatalogueFile } from "./catalogue-requests.ts";
 
-/** → suffix of the compressed copy, the best coding first. */
+/** The best first. */
 const codings = Object.entries({ br: ".br", gzip: ".gz" });
 
 /** Another process may write the files, so each request checks whether the file has changed. */
@@ -23,7 +23,7 @@ export function folderPages(folder: string, isSecure: boolean): Catalogue {
 	return new Catalogue({ find, text, headers, isSecure, isLive: true });
 }
 
-/** Whether an `Accept-Encoding` names a coding, with a weight other than 0 (RFC 9110, section 12.5.3). */
+/** With a weight other than 0 (RFC 9110, section 12.5.3). */
 function accepts(header: string, coding: string): boolean {
 	return header.split(",").some((part) => {
 		const [name = "", ...parameters] = part.toLowerCase().split(";");
@@ -54,7 +54,7 @@ function fileReader(): (path: string) => Promise<CatalogueFile | null> {
 	};
 }
 
-/** Not a file; the last one is Node's own for a path with a NUL. */
+/** The last one is Node's for a path with a NUL. */
 const noFile = /^(?:ENOENT|EISDIR|ENOTDIR|ENAMETOOLONG|ELOOP|ERR_INVALID_ARG_VALUE)$/;
 
 function nullWithoutFile(error: NodeJS.ErrnoException): null {

@@ -30,7 +30,7 @@ function documentHeaders(isSecure: boolean, mayBeFramed = false): Record<string,
 
 const immutable = "public, max-age=31536000, immutable";
 
-/** On every engine; paths are as in Cloudflare's rules: `*` matches anything. A file matches at most one path. */
+/** As in Cloudflare's rules, `*` matches anything. A file matches at most one path. */
 export const siteGroups = [
 	// The names of assets and chunks contain a hash of their content.
 	{ paths: ["/assets/*"], headers: { "Cache-Control": immutable, ...nosniff } },

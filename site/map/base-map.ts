@@ -17,7 +17,7 @@ import View from "ol/View.js";
 import { land, settings } from "../page/page.ts";
 import type { Box } from "./drawable.ts";
 
-/** Denominators of Canada's official tile grid in EPSG:3978 (CBMT/CBCT), whose pixels are 1/96 inch of 1/39.37 m. */
+/** Canada's official tile grid in EPSG:3978 (CBMT/CBCT); a pixel is 1/96 inch of 1/39.37 m. */
 const scales = [
 	145e6, 85e6, 50e6, 30e6, 17.5e6, 10e6, 6e6, 3.5e6, 2e6, 1.2e6, 7e5, 4.2e5, 2.5e5, 1.45e5, 85e3, 5e4, 3e4,
 	17.5e3, 1e4, 6e3,
@@ -25,7 +25,7 @@ const scales = [
 
 const resolutions = scales.map((scale) => scale / 39.37 / 96);
 
-/** A projection without a definition: coordinates are passed to services, not computed. */
+/** Without a definition: coordinates are passed to services, not computed. */
 export function projectionOf(wkid: number): Projection {
 	const code = `EPSG:${wkid}`;
 	const registered = getProjection(code);
@@ -104,7 +104,7 @@ async function addBackground(map: OlMap) {
 	map.getLayers().insertAt(0, layer);
 }
 
-/** For reprojecting pictures, beside EPSG:3978; only then is the code for it loaded. */
+/** For reprojecting pictures. Also registers EPSG:3978. */
 export async function registerProjections(...wkids: number[]): Promise<void> {
 	const [{ register }, { default: proj4 }, projections] = await Promise.all([
 		import("ol/proj/proj4.js"),

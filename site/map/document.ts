@@ -32,7 +32,7 @@ export async function readLayers(url: string, layerName: string) {
 	});
 }
 
-/** For a service that refused the usual request; null if the capabilities do not list the layer. */
+/** Null if the capabilities do not list the layer. */
 export async function readPictures({ kind, url, entries }: Drawable, signal: AbortSignal) {
 	const names = entries.map(String);
 	if (kind !== "wms" || names[0] === undefined) return null;

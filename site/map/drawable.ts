@@ -9,13 +9,10 @@ export function boxOf({ xmin, ymin, xmax, ymax }: Omit<Extent, "wkid">): Box {
 	return [xmin, ymin, xmax, ymax];
 }
 
-/** none: a kind that this page cannot draw. dynamic, image, tiles: pictures of an ArcGIS service. */
+/** `none` cannot be drawn. `dynamic`, `image`, `tiles`: pictures of an ArcGIS service. */
 type Kind = "wms" | "features" | "dynamic" | "image" | "tiles" | "none";
 
-/**
- * A text is empty if it is absent. `extent` is in the map's spatial reference; null if unknown. Scales are
- * denominators: `minScale` is the larger one, and 0 is no limit.
- */
+/** An absent text is empty. Scales are denominators: `minScale` is the larger one, 0 is no limit. */
 export type Drawable = ReturnType<typeof fromNode>;
 
 export function drawnScale({ minScale, maxScale }: Drawable, scale: number): number {
@@ -49,12 +46,12 @@ function parseFragment(target: TargetName, text: string): Drawable | null {
 		const [features] = layers.feature ?? [];
 		return features ? fromNode(features, "features") : null;
 	} catch {
-		// A fragment of another shape.
+		// Another shape.
 		return null;
 	}
 }
 
-/** The targets whose fragments say how a layer is drawn, the most detailed first. v1 is as v0.9. */
+/** The most detailed first. v1 is as v0.9. */
 export function drawnTargets(targets: readonly TargetName[]): TargetName[] {
 	const detailed = targets.includes("v0.9") ? "v0.9" : "v1";
 	return [detailed, "v2"].filter((name) => targets.includes(name));
@@ -72,7 +69,7 @@ export function drawableOf(
 	return drawable && { ...drawable, metadataUrl: first("metadataUrl"), catalogueUrl: first("catalogueUrl") };
 }
 
-/** Accepts `…/MapServer/<n>`; its groups are the service and the layer's number. */
+/** `…/MapServer/<n>`. Groups: the service and the number. */
 const mapServerLayer = /^([^?#]*\/MapServer)\/(\d{1,9})(?=[?#]|$)/i;
 
 /** `layerType` in v2 → kind of drawing. */

@@ -118,7 +118,7 @@ async function readStyle(imageUrl: string, isArea: boolean): Promise<Style> {
 
 const grey = "rgb(90 90 90)";
 
-/** The most frequent colour but that in the middle is the outline: fragments have symbols only as pictures. */
+/** Fragments have symbols only as pictures: the most frequent colour, except the middle's, is the outline. */
 function styleOfPicture({ data, width, height }: ImageData, isArea: boolean): Style {
 	const counts = new Map<string, number>();
 	for (let offset = 0; offset < data.length; offset += 4) {

@@ -73,10 +73,7 @@ class LayerMap {
 	}
 }
 
-/**
- * @param place must be in the page already
- * @param signal closes the map
- */
+/** @param place in the page already @param signal closes the map */
 export async function drawLayer(place: HTMLElement, drawable: Drawable, signal: AbortSignal): Promise<void> {
 	const { kind, url } = drawable;
 	const layerMap = new LayerMap(place, drawable, signal);
@@ -92,7 +89,7 @@ class PictureDrawing {
 
 	constructor(readonly layerMap: LayerMap) {}
 
-	/** @param facts null without the service's capabilities: most services draw without them */
+	/** @param facts most services draw without their capabilities */
 	draw(wkid: number, facts: PictureFacts | null): void {
 		const { layerMap } = this;
 		const { drawable, base } = layerMap;
@@ -116,7 +113,7 @@ class PictureDrawing {
 		layerMap.setLegend(legendPicture(pictures, drawable));
 	}
 
-	/** Draws once more, as the service's capabilities say. */
+	/** Draws once more, by the service's capabilities. */
 	async #retry(address: string, facts: PictureFacts | null) {
 		const { layerMap } = this;
 		clearTimeout(this.#timer);
@@ -199,8 +196,7 @@ async function drawFeatures(layerMap: LayerMap) {
 	};
 	base.map.addLayer(layer);
 	if (symbology) layerMap.setLegend(legendOf(symbology));
-	// The map may have stopped moving before the code for features was loaded, or may stop after its view
-	// was requested.
+	// The map may stop moving before the code for features is loaded, or after its view was requested.
 	base.map.on("moveend", () => {
 		if (String(base.shown()) !== requested) void drawView();
 	});

@@ -7,13 +7,12 @@ import { quote } from "../service/decode.ts";
 
 export const timeoutMs = 10_000;
 
-/** Why a page cannot use a service. */
 type FailureCode = Extract<
 	CauseCode,
 	"unreachable" | "not-secure" | "protocol" | "no-map" | "slow" | "status" | "exception"
 >;
 
-/** The message names the host, and the cause in the words of the health check. */
+/** The message names the host and the cause. */
 export class ServiceFailed extends Error {
 	readonly detail: string | number;
 
@@ -47,7 +46,7 @@ function webAddress(text: string): URL | null {
 	return /^\s*https?:/i.test(text) && URL.canParse(text) ? new URL(text) : null;
 }
 
-/** Why a page cannot send requests to an address; null if it can. */
+/** Null if a page can send requests there. */
 export function blockedReason(address: string): ServiceFailed | null {
 	const url = webAddress(address);
 	if (!url) return new ServiceFailed(address, "protocol", address);
@@ -77,7 +76,7 @@ export async function askBytes(
 	}
 }
 
-/** Reads JSON from an ArcGIS service, which sends errors with status 200. @throws {ServiceFailed} */
+/** From an ArcGIS service. @throws {ServiceFailed} */
 export async function askJson(address: string, signal?: AbortSignal): Promise<Record<string, unknown>> {
 	const { bytes } = await askBytes(address, signal);
 	const { document, error } = readDocument(bytes, Number.POSITIVE_INFINITY);

@@ -21,7 +21,7 @@ export function problemBox(problems: readonly string[], retry: () => void): Cont
 	</div>`;
 }
 
-/** A script updates it, outside the page's rendering. */
+/** For what is updated outside the page's rendering. */
 export function createPart(className: string, content: Content = ""): HTMLElement {
 	const element = document.createElement("div");
 	element.className = className;
@@ -54,7 +54,7 @@ export function warning(text: string) {
 	return html`<p class="warning" role="alert">${text}</p>`;
 }
 
-/** Screen readers announce the answer. @param name added to the label for them; empty for none */
+/** Screen readers announce the answer. @param name added to the label for them */
 export function copyButton(label: string, text: () => string, name = "") {
 	const press = async ({ currentTarget }: Event) => {
 		const place = (currentTarget as HTMLElement).nextElementSibling as HTMLElement;

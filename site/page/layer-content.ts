@@ -21,13 +21,13 @@ export interface LayerContext {
 	lang: Lang;
 	/** Address of the site's root from the page. */
 	root: string;
-	/** With a slash at its end; empty if unknown: then there are no texts to copy. */
+	/** With a slash at its end; empty if unknown. */
 	publicUrl: string;
 	texts: Translator;
 	site: Pick<SiteSettings, "repository" | "branch" | "canSend" | "targets">;
 }
 
-/** The page of a layer; its script puts the map in the place of `.mappanel`. @param withoutScript in that place */
+/** The script replaces `.mappanel` with the map. @param withoutScript the content of `.mappanel` */
 export function layerArticle(entry: Entry, context: LayerContext, withoutScript: Part = null): Html {
 	const { lang, root, texts } = context;
 	const { t, typeText, stateText } = texts;
@@ -94,7 +94,7 @@ function layerFacts(entry: Entry, context: LayerContext): Html {
 	return html`<dl>\n${rows}</dl>`;
 }
 
-/** Of a `dl`. Rows without a part are left out. */
+/** Rows of a `dl`. Those without a part are left out. */
 export function factRows(rows: readonly (readonly [name: string, ...parts: Part[]])[]): Html {
 	return html`${rows.map(([name, ...parts]) => {
 		const shown = joined(parts);
@@ -102,7 +102,7 @@ export function factRows(rows: readonly (readonly [name: string, ...parts: Part[
 	})}`;
 }
 
-/** With commas, without the parts that render nothing. */
+/** Leaves out the parts that render nothing. */
 export function joined(parts: readonly Part[]): Part[] {
 	return parts.filter(Boolean).map((part, index) => [index > 0 && ", ", part]);
 }

@@ -8,7 +8,7 @@ import { type Drawables, MapPanel, readDrawables } from "./map-panel.ts";
 import { givenEntry, isEmbed, lang, refresh, root, settings, t, texts } from "./page.ts";
 import { addressOfState, currentState, type View } from "./state.ts";
 
-/** Resolves once it is known what the layer is; its map follows. */
+/** Resolves without waiting for the map. */
 export async function openLayerView(smallkey: string, signal: AbortSignal): Promise<View> {
 	const problems: string[] = [];
 	const addProblem = (error: unknown) => {
@@ -30,7 +30,7 @@ export async function openLayerView(smallkey: string, signal: AbortSignal): Prom
 	return { title: titleOf(entry, lang), content: () => html`${warnings()}${article}` };
 }
 
-/** The static page of the layer, with buttons to copy, and links that keep the search. */
+/** The static page, with buttons to copy. The link back keeps the search. */
 function createArticle(entry: Entry): HTMLElement {
 	const context = { lang, root: root.href, publicUrl: root.href, texts, site: settings };
 	const article = createPart("");

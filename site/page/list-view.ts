@@ -29,13 +29,11 @@ export class ListView implements View {
 	/** Results of older searches are not shown. */
 	#lastSerial = 0;
 	#isSearching = false;
-	/** Whether layers were read since the search began. */
-	#hasNewLayers = false;
+	#hasLayersSinceSearch = false;
 	#timer: ReturnType<typeof setTimeout> | undefined;
-	/** Its row gets the focus once it is listed, such as the first that *Show more* adds; empty for none. */
+	/** Gets the focus once it is listed; empty for none. */
 	#layerToFocus: string;
 
-	/** @param lastLayer that was open before; empty for none */
 	constructor(lastLayer: string, signal: AbortSignal) {
 		this.#layerToFocus = lastLayer;
 		signal.addEventListener("abort", () => {
@@ -72,7 +70,7 @@ export class ListView implements View {
 		this.#lastSerial += 1;
 		const serial = this.#lastSerial;
 		this.#isSearching = true;
-		this.#hasNewLayers = false;
+		this.#hasLayersSinceSearch = false;
 		const wasComplete = catalogue.isComplete;
 		const text = state.q.trim();
 		if (text !== "") {
@@ -88,26 +86,23 @@ export class ListView implements View {
 		this.#show({ hits, state, words: new Set(match?.words), isComplete: wasComplete, serial });
 		if (isComplete) void import("./layer-view.ts").catch(() => undefined);
 		refresh();
-		if (this.#hasNewLayers) this.#showLoaded();
+		if (this.#hasLayersSinceSearch) this.#showLoaded();
 		if (this.#layerToFocus !== "" && (focusRow(this.#layerToFocus) || isComplete)) this.#layerToFocus = "";
 	}
 
-	/**
-	 * A list that fills its place stays until all layers are read, so that no row moves. A running search is
-	 * answered first.
-	 */
+	/** A full list stays until all layers are read, so that no row moves. A running search is answered first. */
 	#showLoaded() {
 		const { hits, state } = this.#shown;
 		if (!catalogue.isRead && hits.length >= firstShown && isSameSearch(state, currentState())) return;
 		const searchAgain = () => {
 			this.#timer = undefined;
-			if (this.#isSearching) this.#hasNewLayers = true;
+			if (this.#isSearching) this.#hasLayersSinceSearch = true;
 			else void this.update(currentState());
 		};
 		this.#timer ??= setTimeout(searchAgain, hits.length === 0 ? 0 : updateMs);
 	}
 
-	/** An earlier answer of the same text stays until there is a better one. */
+	/** An earlier answer to the same text stays until a better one. */
 	#show(results: Results) {
 		const { hits, state } = results;
 		const shown = this.#shown;
@@ -126,7 +121,7 @@ function isSameSearch(first: State, other: State): boolean {
 	return writeState({ ...first, n: 0 }) === writeState({ ...other, n: 0 });
 }
 
-/** Keeps a focus that the user has moved. @returns false if the layer is not listed yet */
+/** Keeps a focus that the user has moved. @returns false if the layer is not listed */
 function focusRow(smallkey: string): boolean {
 	if (!document.activeElement?.matches("body, h1, .more button")) return true;
 	const link = document.querySelector<HTMLElement>(`.results [data-layer="${smallkey}"]`);
@@ -139,7 +134,7 @@ const pauseMs = 120;
 class SearchForm {
 	/** Null if the address has the typed text. */
 	#typed: string | null = null;
-	/** Whether more typing belongs to the same search, and is no further step for *Back*. */
+	/** More typing is no further step for *Back*. */
 	#isSameSearch = false;
 	readonly #searchLater = debounce(pauseMs, () => this.#search());
 

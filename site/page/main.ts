@@ -9,7 +9,6 @@ import { addressOfState, currentState, navigate, readState, type State, type Vie
 const main = document.querySelector("main") as HTMLElement;
 const menu = document.querySelectorAll<HTMLAnchorElement>("a[data-page]");
 
-/** @param lastLayer that was open before; empty for none */
 async function openView(state: State, lastLayer: string, signal: AbortSignal): Promise<View> {
 	if (state.layer !== "") {
 		const { openLayerView } = await import("./layer-view.ts");
@@ -25,7 +24,6 @@ let view: View | null = null;
 let openedState: State | null = null;
 let closing = new AbortController();
 
-/** Moves the focus to the heading of a new view, but not when the page loads. */
 async function show() {
 	const state = currentState();
 	// An address of an earlier version, `?layer=`.

@@ -8,7 +8,6 @@ import { lang, readFile, settings, t } from "./page.ts";
 
 export type Drawables = Readonly<Record<Lang, Drawable | null>>;
 
-/** @param onError gets the error of each fragment that cannot be read */
 export async function readDrawables(
 	smallkey: string,
 	signal: AbortSignal,
@@ -25,7 +24,7 @@ export async function readDrawables(
 	return { en, fr };
 }
 
-/** The map of the service in the page's language, or else in the other. */
+/** Prefers the service in the page's language. */
 export class MapPanel {
 	readonly #place = createPart("mapplace");
 	readonly #closing = new AbortController();

@@ -3,8 +3,7 @@ import { chunksFolder } from "../data/entries.ts";
 import type { PageData } from "../static/page-settings.ts";
 import { translator } from "../text/translate.ts";
 
-// Read before the page waits for anything: *Back* could change the address meanwhile, and with it all
-// relative addresses.
+// Read before the page waits for anything: *Back* could change the address, and with it all relative ones.
 
 export const lang: Lang = parseLang(document.documentElement.lang) ?? "en";
 
@@ -47,8 +46,8 @@ export function refresh(): void {
 const timeoutMs = 30_000;
 
 /**
- * Reads a file below the site's root; null if it does not exist.
- * @param cache `default` for files with a hash in their name; with it, a removed layer would stay for two minutes
+ * Null if there is no such file.
+ * @param cache `default` only for files with a hash in their name: a removed layer would stay for two minutes
  * @throws {TypeError} if the server does not answer in time, or answers with an error
  */
 export async function readFile(
@@ -57,7 +56,7 @@ export async function readFile(
 	signal: AbortSignal,
 ): Promise<string | null> {
 	const ending = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
-	// The many chunks must not delay later requests, such as those of the page of a layer.
+	// The many chunks must not delay later requests.
 	const priority = path.startsWith(chunksFolder) ? "low" : "auto";
 	const response = await fetch(addressOf(path), { cache, signal: ending, priority });
 	if (response.status === 404) return null;

@@ -17,11 +17,11 @@ export interface Results {
 	hits: readonly Entry[];
 	words: ReadonlySet<string>;
 	isComplete: boolean;
-	/** A list with another number is drawn anew, so that no row of the earlier one moves. */
+	/** Another number draws the list anew, so that no row of the earlier one moves. */
 	serial: number;
 }
 
-/** @param isBusy another search is running; the earlier result stays until it ends */
+/** @param isBusy another search is running */
 export function renderResults(results: Results, isBusy: boolean, more: () => void, retry: () => void) {
 	const { hits, state, words, serial } = results;
 	const rows = repeat(

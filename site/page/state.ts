@@ -3,7 +3,7 @@ import { decodeSegment, type Lang, parseSmallkey } from "../../registry/smallkey
 import { filters, type Sort, sorts } from "../search/select.ts";
 import { addressOf, lang, settings } from "./page.ts";
 
-/** At first, added by each *Show more*, and at most. */
+/** `moreShown` is added by *Show more*. */
 export const firstShown = 10;
 export const moreShown = 30;
 const maxShown = 1_000;
@@ -22,7 +22,7 @@ const startState = {
 	layer: "",
 };
 
-/** The state of the page. Its address has a parameter for each member that differs from the start page. */
+/** The page's address has a parameter for each member that differs from the start page. */
 export type State = Readonly<typeof startState>;
 
 const layerPath = /\/(?:en|fr)\/(?:layer|embed)\/([^/]+?)(?:\.html)?$/;

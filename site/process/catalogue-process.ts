@@ -11,7 +11,7 @@ import type { CatalogueOptions } from "./site-settings.ts";
 const defaultLimits = {
 	/** Between the starts of two updates; doubled after each failure, and never shorter than an update. */
 	everyMs: 3_000,
-	/** Someone may have removed files, or the name of a sender may have changed. */
+	/** Files may have been removed, or a sender renamed. */
 	checkMs: 60_000,
 };
 
@@ -19,19 +19,16 @@ interface ServiceCatalogueOptions {
 	repository: string;
 	out: string;
 	worker: URL;
-	/** Called for each update: the senders may have changed. */
+	/** Called for each update. */
 	options: () => CatalogueOptions;
-	/** Gets one warning when the catalogue cannot be written, and another when it is current again. */
+	/** Gets a warning when updates begin to fail, and when they succeed again. */
 	log: Log;
 	limits?: Partial<typeof defaultLimits> | undefined;
 }
 
 const niceness = 10;
 
-/**
- * The catalogue of a running service. A process of its own writes each update, so that its memory is freed. A failed one is
- * tried again; reads and writes of layers continue.
- */
+/** A process writes each update, so that its memory is freed. A failed update is tried again. */
 export class ServiceCatalogue {
 	/** The commit that the files show; null if unknown. */
 	updatedTo: string | null = null;
@@ -52,7 +49,6 @@ export class ServiceCatalogue {
 		this.#waking.abort();
 	}
 
-	/** What was being written is written again by the next service. */
 	async close(): Promise<void> {
 		this.#closing.abort();
 		this.#waking.abort();

@@ -9,7 +9,6 @@ import type { Lang } from "../../registry/smallkey.ts";
 import type { FragmentSettings } from "../../registry/targets/facts.ts";
 import { ifThereSync } from "../../store/files/files.ts";
 
-/** Most bytes of the operator's styles, and of the signature. */
 const maxFileBytes = 100_000;
 
 export type SiteSettings = ReturnType<typeof readSite>;
@@ -64,7 +63,7 @@ function file(variables: Variables, name: string, fits: (text: string) => boolea
 	return "";
 }
 
-/** The text alternative and the shape; null without a `viewBox` and a `<title>`. */
+/** Null without a `viewBox` and a `<title>`, which is the text alternative. */
 export function parseSignature(svg: string) {
 	let title = "";
 	let viewBox = "";
@@ -91,7 +90,7 @@ export function parseSignature(svg: string) {
 	return title !== "" && width > 0 && height > 0 ? { title, width, height } : null;
 }
 
-/** All that a catalogue's content depends on, except the layers; it can be sent to another process. */
+/** All that the content depends on, except the layers; sent to another process as JSON. */
 export type CatalogueOptions = ReturnType<typeof catalogueOptions>;
 
 /**

@@ -12,7 +12,6 @@ import { Selection } from "./select.ts";
 
 export type ToMatcher = { add: readonly Entry[] } | { serial: number; text: string };
 
-/** After all layers were read: their rows are drawn first. */
 const prepareMs = 200;
 
 class CatalogueUnusable extends Error {}
@@ -61,7 +60,7 @@ class Catalogue {
 			this.isRead = true;
 			this.isComplete = this.problems.length === 0;
 			this.onChange();
-			// The first search need not wait for its index then; earlier it would delay the first rows.
+			// The first search then has its index; earlier, indexing would delay the first rows.
 			const prepare = () => this.#controller.signal.aborted || this.#prepare();
 			setTimeout(prepare, prepareMs);
 		});
@@ -101,7 +100,7 @@ class Catalogue {
 		return entry?.smallkey === smallkey ? entry : null;
 	}
 
-	/** Finds another spelling only if the smallkey itself is not registered. @throws as `find` does */
+	/** Prefers the exact spelling. @throws as `find` does */
 	async findAnyCase(smallkey: string): Promise<Entry | null> {
 		const entries = await this.#chunk(chunkOf(smallkey));
 		const lower = smallkey.toLowerCase();
@@ -129,8 +128,7 @@ class Catalogue {
 		return this.#once(`chunk ${number}`, async () => {
 			const manifest = await this.#manifest();
 			return read(manifest, "default").catch(async (error: unknown) => {
-				// The manifest may name another file since a newer publication, or the browser's cached file
-				// may be cut off.
+				// A newer publication may have replaced the file, or the browser's copy may be cut off.
 				const newer = await this.#file(manifestPath, "reload", parseManifest).catch(() => null);
 				if (!newer) throw error;
 				return read(newer, "reload");

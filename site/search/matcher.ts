@@ -18,7 +18,6 @@ const maxHighlighting = 200;
 
 const boost = { title: 6, key: 4, keywords: 3, sender: 2, place: 2, description: 1 };
 
-/** `CamelCase` and `a1` are two words each in them. */
 const keyFields: ReadonlySet<string> = new Set(["key", "place"]);
 
 const synonymBoost = 0.7;
@@ -70,7 +69,7 @@ export class Matcher {
 		}
 	}
 
-	/** First whole keys and titles, by any of their names, or addresses, then words, then parts of keys. */
+	/** First whole keys, titles, names and addresses, then words, then parts of keys. */
 	match(query: string): Matches {
 		const text = query.slice(0, maxTextLength).trim();
 		const key = text.toLowerCase();
@@ -125,7 +124,7 @@ export class Matcher {
 		return scored.sort((a, b) => b.score - a.score || this.#byKey(a.id, b.id));
 	}
 
-	/** Layers at this address of a fragment, page or service, then others of the same service. */
+	/** Layers at this address, then others of the same service. */
 	#byAddress(text: string): number[] {
 		const keys = keysIn(text);
 		const service = comparedAddress(text);
@@ -167,7 +166,7 @@ for (const names of rows.map((row) => row.map(nameOf)))
 
 const maxNameWords = Math.max(...[...synonyms.keys()].map((name) => name.split(" ").length));
 
-/** Layers without an optional term match too: a stop word at the end may be the beginning of a word. */
+/** A stop word at the end is optional: it may be the beginning of a word. */
 function termsOf(text: string) {
 	const words = queryWords(text).map(stem);
 	const names: string[] = [];

@@ -83,7 +83,6 @@ export class Selection {
 	/** Of all rows: sorting 20,000 takes longer than all else. */
 	readonly #orders = new Map<Sort, readonly Row[]>();
 
-	/** @param lang of titles for sorting, and of senders' names */
 	constructor(readonly lang: Lang) {}
 
 	get size(): number {

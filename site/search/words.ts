@@ -1,7 +1,7 @@
 /** Letters that Unicode does not decompose into a letter and a mark. */
 const ligatures: Readonly<Record<string, string>> = { œ: "oe", æ: "ae", ß: "ss", ø: "o", đ: "d", ł: "l" };
 
-/** Lower case, without accents and other marks: `École` and `ecole` become the same. */
+/** `École` and `ecole` become the same. */
 export function fold(text: string): string {
 	return text
 		.normalize("NFKD")
@@ -33,7 +33,7 @@ export function mayBegin(word: string): boolean {
 
 export const maxWordLength = 32;
 
-/** The folded words of a text. With `isKey`, `CamelCase` and `a1` are two words each. */
+/** Folded. With `isKey`, `CamelCase` and `a1` are two words each. */
 export function wordsOf(text: string, isKey = false): string[] {
 	const cut = isKey ? text.replace(/(\p{Ll})(?=\p{Lu})|(\p{L})(?=\p{N})|(\p{N})(?=\p{L})/gu, "$& ") : text;
 	const words = fold(cut).match(/[\p{L}\p{N}]+/gu) ?? [];

@@ -18,21 +18,17 @@ export function documentAddress(address: string, path = "", query: Record<string
 
 const lastingCodes = new Set([400, 403, 404, 498, 499]);
 
-/**
- * Errors of ArcGIS come with status 200. Both are null if the answer is not a JSON object.
- * @param limit most objects and lists
- */
+/** Errors of ArcGIS come with status 200. Both are null if the answer is not a JSON object. */
 export function readDocument(bytes: Uint8Array, limit?: number) {
 	const value = parseAnswer(bytes, limit);
 	const error = isObject(value) ? errorIn(value) : null;
 	return { document: isObject(value) && !error ? value : null, error };
 }
 
-/** `wrong` remains until the registration, or the layer's sharing, is changed. `isSite`: of the whole site. */
+/** `wrong` lasts until the registration or the layer's sharing changes. `isSite`: of the whole site. */
 function errorIn(document: Document) {
 	const { error, status } = document;
-	// The site's own error: {"status":"error","messages":["Could not access any server
-	// machines."],"code":500}.
+	// {"status":"error","messages":["Could not access any server machines."],"code":500}
 	const isSite = error === undefined && textOf(status).toLowerCase() === "error";
 	if (error === undefined && !isSite) return null;
 	const source = isSite ? document : objectOf(error);

@@ -9,7 +9,7 @@ export interface ReferencedBox {
 
 export type Sides = [number, number, number, number];
 
-/** Degrees beyond the earth that are cut: services round, or add a margin. */
+/** In degrees: services round, or add a margin. */
 const maxBeyond = 1;
 
 /** A service that does not know its box writes four sides near to 0. */
@@ -18,13 +18,13 @@ const maxNothing = 0.0001;
 /** ArcGIS writes 1.79e308 for an unknown side. */
 const maxSide = 1e9;
 
-/** Also with a decimal comma; NaN for an empty text and for any other. */
+/** Also with a decimal comma; NaN for any other text. */
 export function numberIn(text: string | undefined): number {
 	const trimmed = (text ?? "").trim().replace(/^([-+]?\d*),(\d+)(?=$|e)/i, "$1.$2");
 	return trimmed === "" ? Number.NaN : Number(trimmed);
 }
 
-/** Cut at the edges of the earth, and around the earth if the box crosses the antimeridian. */
+/** Cut at the edges of the earth; around the earth if it crosses the antimeridian. */
 function geographicBox([west, south, east, north]: Bounds): Bounds | null {
 	const sides = [west, south, east, north];
 	if (!sides.every((side) => Math.abs(side) < maxSide)) return null;
@@ -41,7 +41,7 @@ function geographicBox([west, south, east, north]: Bounds): Bounds | null {
 /** In WMS 1.3.0, and in all versions (01-068r3, section 7.1.4.5.6). */
 const edges = ["westBoundLongitude", "southBoundLatitude", "eastBoundLongitude", "northBoundLatitude"];
 
-/** Null for any other element, and for an invalid box. */
+/** Null for other elements and invalid boxes. */
 export function readGeographicBox(element: XmlElement): Bounds | null {
 	const { name } = element;
 	if (name === "EX_GeographicBoundingBox")
@@ -95,15 +95,12 @@ export function isGeographic(reference: string): boolean {
 	return wkid !== null && (projectionOf(wkid) ?? "").includes("+proj=longlat");
 }
 
-/**
- * In WMS 1.3.0 and in a WMTS for the geographic references of the EPSG (06-042, section 6.7.4), and never in
- * WMS 1.1.1.
- */
+/** For geographic references of the EPSG, but not in WMS 1.1.1 (06-042, section 6.7.4). */
 export function isLatitudeFirst(reference: string, isOlder: boolean): boolean {
 	return !isOlder && reference.startsWith("EPSG:") && isGeographic(reference);
 }
 
-/** In degrees; null for an unknown reference, and for a box outside the earth. */
+/** In degrees; null for an unknown reference, or outside the earth. */
 export function boundsIn({ reference, sides }: ReferencedBox, isOlder: boolean): Bounds | null {
 	const wkid = wkidOf(reference);
 	if (wkid === null) return null;

@@ -4,14 +4,14 @@ import type { Bounds } from "./projections.ts";
 
 export type OgcService = "WMS" | "WMTS";
 
-/** `any`: without a language, or of the first one. */
+/** `any`: without a language, or in the first one. */
 export type Texts = { any: string } & Partial<Record<Lang, string>>;
 
 /** Scale denominators, the smallest scale first; 0 is no bound. */
 export interface Scales {
 	smallest: number;
 	largest: number;
-	/** From a `ScaleHint`, which servers compute with pixels of other sizes. */
+	/** Servers compute a `ScaleHint` with pixels of other sizes. */
 	isHint: boolean;
 }
 
@@ -34,22 +34,22 @@ export class CapabilitiesLayer {
 	abstract = noText;
 	keywords: readonly (readonly [lang: Lang | "", text: string])[] = none;
 	readonly queryable: boolean;
-	/** Media types. The legends of its parents' styles apply to it, too. */
+	/** Media types. The legends of its parents apply, too. */
 	ownLegendFormats: readonly string[] = none;
 	box: Bounds | null = null;
-	/** The first few of its own boxes. */
+	/** The first few. */
 	referenced: readonly ReferencedBox[] = none;
 	inner: Bounds | null = null;
 	/** Its own scales, and different ones of the layers in it. */
 	scales: Scales | null = null;
 	innerScales: readonly Scales[] = none;
-	/** Those that can be projected before others. The references of its parents apply to it, too. */
+	/** Those that can be projected come first. The references of its parents apply, too. */
 	references: readonly string[] = none;
 	dimensions: readonly Dimension[] = none;
 	style = "";
 	readonly fixed: FixedSize;
 
-	/** @param parent its members are not copied: a document can have tens of thousands of styles */
+	/** @param parent not copied: a document can have tens of thousands of styles */
 	constructor(
 		attributes: Readonly<Record<string, string>>,
 		readonly parent: CapabilitiesLayer | null,
@@ -63,7 +63,7 @@ export class CapabilitiesLayer {
 	}
 }
 
-/** Size of each picture of a layer; 0: any. `isWhole`: only its whole box can be drawn. */
+/** Of each picture; 0: any. `isWhole`: only the whole box can be drawn. */
 interface FixedSize {
 	width: number;
 	height: number;
@@ -94,9 +94,9 @@ function isTrue(text: string): boolean {
 export class Capabilities {
 	isOlder = false;
 	version = "";
-	/** The layer of a WMS that contains all others. */
+	/** Of a WMS: it contains all others. */
 	root: CapabilitiesLayer | null = null;
-	/** In the order of the document. Layers without a name cannot be requested, and are left out. */
+	/** In the order of the document, without layers that have no name. */
 	readonly layers = new Map<string, CapabilitiesLayer>();
 	/** Names of a large document's other layers, at most 20,000. */
 	readonly others = new Set<string>();
@@ -124,7 +124,7 @@ export function ownBox(
 	return bounds;
 }
 
-/** Else the union of the layers in it, else that of the nearest parent with one (06-042, section 7.2.4.6.6). */
+/** Else the union of its layers' boxes, else that of the nearest parent (06-042, section 7.2.4.6.6). */
 export function boxOf(layer: CapabilitiesLayer, { isOlder }: Capabilities): Bounds | null {
 	let bounds = ownBox(layer, isOlder) ?? layer.inner;
 	for (const parent of withParents(layer)) bounds ??= ownBox(parent, isOlder);
@@ -133,7 +133,7 @@ export function boxOf(layer: CapabilitiesLayer, { isOlder }: Capabilities): Boun
 
 const unreadable = "\ufffd";
 
-/** By its name; else without GeoServer's workspace (`pub:roads`); else where unreadable characters replace some. */
+/** By name, else without GeoServer's workspace (`pub:roads`), else with unreadable characters for some. */
 export function findLayer({ layers }: Capabilities, name: string) {
 	const listed =
 		listedNames(name).find((candidate) => layers.has(candidate)) ??

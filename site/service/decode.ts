@@ -3,10 +3,10 @@ import { shortened } from "../../registry/untrusted-text.ts";
 
 export { isObject };
 
-/** ArcGIS needs about ten. It limits the stack of recursive readers. */
+/** Bounds the stack of recursive readers. ArcGIS needs about ten. */
 const maxDepth = 100;
 
-/** The legend of a large map service has some ten thousand. An empty list takes fifty times its text in memory. */
+/** A large legend has some ten thousand. An empty list takes fifty times its text in memory. */
 const maxContainers = 200_000;
 
 const maxTextLength = 512;
@@ -14,9 +14,8 @@ const maxTextLength = 512;
 const stringOrNaN = /"(?:[^"\\]|\\.)*"|-?\b(?:NaN|Infinity)\b/g;
 
 /**
- * A bare `NaN` or `Infinity`, which ArcGIS writes, is null.
+ * A bare `NaN` or `Infinity`, which ArcGIS writes, is null. Null if it is not JSON, or goes over a limit.
  * @param limit most objects and lists
- * @returns null if it is not JSON, or goes over a limit
  */
 export function parseAnswer(bytes: Uint8Array, limit = maxContainers): unknown {
 	const text = new TextDecoder().decode(bytes);
@@ -26,7 +25,7 @@ export function parseAnswer(bytes: Uint8Array, limit = maxContainers): unknown {
 	return tryJson(text.replace(stringOrNaN, (token) => (token.startsWith('"') ? token : "null")));
 }
 
-/** For a finding: one line, no control characters, at most 160 characters. */
+/** One line of at most 160 characters, without control characters. */
 export function quote(text: string): string {
 	return shortened(text.replace(/[\p{C}\p{Z}]+/gu, " ").trim(), 160);
 }
@@ -39,7 +38,7 @@ export function listOf(value: unknown): unknown[] {
 	return Array.isArray(value) ? value : [];
 }
 
-/** The first 512 characters, without lone surrogates; `""` for anything but a string. */
+/** The first 512 characters, without lone surrogates; `""` if it is no string. */
 export function textOf(value: unknown): string {
 	return typeof value === "string" ? value.slice(0, maxTextLength).toWellFormed() : "";
 }

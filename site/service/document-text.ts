@@ -12,15 +12,12 @@ const marks = [
 /** The declaration of a document must be in these bytes. */
 const maxPrologBytes = 1024;
 
-/**
- * By the byte order mark, else the content type's encoding, else the declaration's, else UTF-8 (RFC 7303, section 3).
- * @param start the first bytes of the document: `maxPrologBytes`, or all
- */
+/** By the byte order mark, else the content type, else the declaration, else UTF-8 (RFC 7303, section 3). */
 function createDecode(start: Uint8Array, contentType: string): Decode {
 	const prolog = new TextDecoder("latin1").decode(start.subarray(0, maxPrologBytes));
 	const [, marked] = marks.find(([mark]) => mark.test(prolog)) ?? [];
 	const sent = /charset\s*=\s*["']?([\w.:-]+)/i.exec(contentType)?.[1];
-	// Words may precede the declaration, such as the header of a CGI program.
+	// A CGI program's header may precede the declaration.
 	const declared = decoderOf(/<\?xml\s[^>]*?encoding\s*=\s*["']([\w.:-]+)["']/.exec(prolog)?.[1]);
 	const decoder = decoderOf(marked) ?? decoderOf(sent) ?? declared ?? new TextDecoder();
 	if (decoder.encoding !== "utf-8") return (part, isEnd) => decoder.decode(part, { stream: !isEnd });
@@ -49,7 +46,7 @@ class LenientUtf8 {
 	#held = new Uint8Array(0);
 	#isDeclared = false;
 
-	/** @param declared decodes from the first part on that is not UTF-8; null: windows-1252, byte by byte */
+	/** @param declared decodes from the first part that is not UTF-8; null: windows-1252, byte by byte */
 	constructor(readonly declared: TextDecoder | null) {}
 
 	decode(part: Uint8Array, isEnd: boolean): string {
@@ -112,7 +109,7 @@ const maxDocumentBytes = 64_000_000;
 
 export class BrokenParts extends Error {}
 
-/** Parts that begin as gzip does (RFC 1952, section 2.3.1): some services do not announce it. */
+/** Some services do not announce gzip (RFC 1952, section 2.3.1). */
 export async function* unzipped(parts: Parts): AsyncGenerator<Uint8Array> {
 	const source = (async function* () {
 		yield* parts;

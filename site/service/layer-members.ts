@@ -3,15 +3,15 @@ import { numberIn, readGeographicBox, readReferencedBox, referenceOf, wkidOf } f
 import type { CapabilitiesLayer, Dimension, OgcService, Scales, Texts } from "./capabilities.ts";
 import type { XmlElement } from "./xml.ts";
 
-/** Characters of a name or title, and entries of a list. */
+/** Of a name or title. */
 const maxTextLength = 2000;
 const maxAbstractLength = 16_000;
 const maxListed = 100;
 
-/** References that cannot be projected, boxes in references, and different scales of a group. */
+/** Unprojectable references, referenced boxes, dimensions, and scales of a group. */
 const maxOthers = 10;
 
-/** A text of a kept layer must not keep the document in memory, of which it is a part. */
+/** A part of the document's text would keep all of it in memory. */
 function copied(text: string): string {
 	return new TextDecoder().decode(new TextEncoder().encode(text));
 }

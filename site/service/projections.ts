@@ -51,10 +51,10 @@ export function projectionOf(wkid: number): string | null {
 
 type Point = [x: number, y: number];
 
-/** Points on each side of a rectangle, since a straight side becomes a curve. */
+/** On each side of a rectangle: a straight side becomes a curve. */
 const steps = 100;
 
-/** Largest coordinate of an extent, in metres: about once around the earth. */
+/** About once around the earth. */
 const maxMetres = 40_100_000;
 
 /** `definition`: as proj4 reads it, a text of PROJ or WKT; null if it is unknown. */
@@ -67,10 +67,7 @@ export function areaOf(extent: Extent): Area {
 	return { box: extent, definition: projectionOf(extent.wkid) };
 }
 
-/**
- * Rounded outwards, to metres or millionths of a degree. Null where a spatial reference is unknown, or the
- * extent does not lie in both.
- */
+/** Rounded outwards, to metres or millionths of a degree. Null if a reference is unknown, or the extent outside of one. */
 export function onMap({ box, definition }: Area, mapWkid: number): Extent | null {
 	const target = projectionOf(mapWkid);
 	if (!target || !definition) return null;
@@ -100,8 +97,8 @@ export function boundsOf(area: Area): Bounds | null {
 }
 
 /**
- * Rounded outwards to about ten metres, so that small changes of a service do not change the file. Around the earth if it
- * crosses the antimeridian; null if it is no rectangle on the earth.
+ * Rounded outwards to about ten metres, so that small changes do not change the file. Around the earth if it crosses the
+ * antimeridian; null if it is no rectangle on the earth.
  */
 export function degreesOf(west: number, south: number, east: number, north: number): Bounds | null {
 	if (!(west <= east && south <= north && south <= 90 && north >= -90)) return null;
@@ -109,7 +106,7 @@ export function degreesOf(west: number, south: number, east: number, north: numb
 	const [low, high] = [Math.max(south, -90), Math.min(north, 90)];
 	const isAround = west < -180 || east > 180;
 	const [left, right] = isAround ? [-180, 180] : [west, east];
-	// A rounding error of the projection must not move a round number to the next unit.
+	// A rounding error must not move a round number to the next unit.
 	const down = (degrees: number) => Math.floor(degrees * unit + 0.02) / unit;
 	const up = (degrees: number) => Math.ceil(degrees * unit - 0.02) / unit;
 	return [down(left), down(low), up(right), up(high)];

@@ -10,13 +10,13 @@ import { TreeBuilder, UnreadableXml, type XmlElement, XmlReader } from "./xml.ts
 const maxKept = 6_000_000;
 const maxNames = 20_000;
 
-/** Projecting the boxes of layers for their groups takes a while. */
+/** Projecting boxes takes long. */
 const maxProjected = 200;
 
 /** A program's warning may precede the root. */
 const maxBeforeRoot = 100_000;
 
-/** What the other members of a layer take in memory, in characters. */
+/** Of a layer's other members, in characters. */
 const layerSize = 200;
 
 export class NotCapabilities extends Error {
@@ -31,7 +31,6 @@ export class NotCapabilities extends Error {
 const roots = { WMS: ["WMS_Capabilities", "WMT_MS_Capabilities"], WMTS: ["Capabilities"] };
 const exceptions = ["ServiceExceptionReport", "ExceptionReport", "WMTException"];
 
-/** Elements outside of layers that are read. */
 const collected = new Set(["GetMap", "GetFeatureInfo", "GetLegendGraphic", "ServiceException", "Exception"]);
 
 /** Elements are compared by local name, in any namespace. */
@@ -45,7 +44,6 @@ class Builder {
 	#kept = 0;
 	#projected = 0;
 
-	/** @param needed kept however large the document is */
 	constructor(
 		readonly service: OgcService,
 		readonly needed: ReadonlySet<string>,
@@ -145,7 +143,7 @@ function addressIn({ name, attributes, children }: XmlElement): string {
 /**
  * WMS 1.1.1 or 1.3.0 (OGC 01-068r3, 06-042) or WMTS 1.0.0 (07-057r7), without holding the document.
  * @param names layers that are kept however large the document is
- * @throws {NotCapabilities} for an exception, for a document that is cut off, and for any other document
+ * @throws {NotCapabilities} also for an exception, and for a document that is cut off
  */
 export async function readCapabilities(
 	service: OgcService,
@@ -169,7 +167,7 @@ export async function readCapabilities(
 	const { root, exception, capabilities } = builder;
 	if (exception !== null) throw new NotCapabilities("exception", exception);
 	if (root === "") throw new NotCapabilities("unlike");
-	// The missing part may have the layer, so the registration is not surely wrong.
+	// The missing part may have the layer.
 	if (reader.path.length > 0) throw new NotCapabilities("cut");
 	return capabilities;
 }

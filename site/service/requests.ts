@@ -8,7 +8,7 @@ import {
 	withParents,
 } from "./capabilities.ts";
 
-/** In any case (06-042, section 6.8.1). ArcGIS Server does not read `+` as a space. An invalid address stays. */
+/** Names have any case (06-042, section 6.8.1). ArcGIS Server does not read `+` as a space. */
 export function withParameters(
 	address: string,
 	query: Readonly<Record<string, string>>,
@@ -28,8 +28,8 @@ export function withParameters(
 const versions: Readonly<Record<OgcService, string>> = { WMS: "1.3.0", WMTS: "1.0.0" };
 
 /**
- * A WMTS may be registered with the address of the document itself (07-057r7, section 10).
- * @param layer for services that can describe one layer alone; absent: all layers
+ * A WMTS may be registered with the document's own address (07-057r7, section 10).
+ * @param layer for services that can describe one layer alone
  */
 export function capabilitiesAddress(
 	service: OgcService,
@@ -69,21 +69,21 @@ export function pictureFactsOf(capabilities: Capabilities, layer: CapabilitiesLa
 	return {
 		version,
 		isOlder,
-		/** Address of GetMap; empty if the document has none. */
+		/** Of GetMap; empty if the document has none. */
 		address: pictureAddress,
 		formats: pictureFormats,
 		references: [...new Set(line.flatMap(({ references }) => references))],
 		boxes: line.flatMap(({ referenced }) => referenced),
-		/** Dimensions without a default, whose value a request has to name. */
+		/** Those without a default: a request has to name their value. */
 		dimensions: [...dimensions.values()].filter(({ hasDefault, last }) => !hasDefault && last !== ""),
 		fixed: layer?.fixed ?? anySize,
-		/** Empty for the default style, which every server has to have. */
+		/** Every server has a default style. */
 		style: "",
 	};
 }
 
 export function referencesFor({ references, boxes }: PictureFacts, mapWkid: number): string[] {
-	// Every server supports this one, also where it lists none.
+	// Every server supports this one.
 	if (references.length === 0) return ["EPSG:4326"];
 	const preferred = [`EPSG:${mapWkid}`, "EPSG:4326", "CRS:84", "EPSG:3857"];
 	const projected = references.filter((reference) => wkidOf(reference) !== null);

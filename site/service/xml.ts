@@ -8,7 +8,7 @@ export interface XmlElement {
 const maxElements = 5_000;
 const maxTextLength = 16_000;
 
-/** HTML elements that end a line; texts may contain them. */
+/** Texts may contain HTML. */
 const breaks = /^(?:br|p|li|div|tr)$/i;
 
 export class TreeBuilder {
@@ -52,7 +52,7 @@ interface XmlHandler {
 	close(): void;
 }
 
-/** Nesting, and characters of one piece: they bound the memory of a document of any size. */
+/** Both bound the memory for a document of any size. */
 const maxDepth = 200;
 const maxPiece = 256_000;
 
@@ -62,17 +62,14 @@ export class UnreadableXml extends Error {}
 const piece =
 	/<!--[\s\S]*?-->|<\?[\s\S]*?\?>|<!\[CDATA\[([\s\S]*?)\]\]>|<(?![!?])((?:"[^"]*"|'[^']*'|[^>"'])*)>|([^<]+)/y;
 
-/** The start of a comment, an instruction or a section of text; its inside, which is not kept; its last two characters. */
+/** Groups: the start of a comment, an instruction or a section; its inside; its last two characters. */
 const unfinished = /^(<!--|<\?|<!\[CDATA\[)([\s\S]*)([\s\S]{2})$/;
 
 const typeStart = /^<!(?!--|\[CDATA\[)[\s\S]{7}/;
 
-/**
- * Reads an XML document part by part, also one that is not well formed: a tag that stays open ends with the one around it.
- * It expands the five entities of XML itself only.
- */
+/** The document need not be well formed: an open tag ends with the one around it. Only XML's own entities are expanded. */
 export class XmlReader {
-	/** Names of the open elements. */
+	/** Of open elements. */
 	readonly path: string[] = [];
 	#held = "";
 
@@ -130,7 +127,7 @@ export class XmlReader {
 	}
 }
 
-/** The position after a document type, which may have declarations in brackets; null if its end has not arrived. */
+/** The position after a document type with its declarations; null if its end has not arrived. */
 function typeEnd(text: string, from: number): number | null {
 	const pattern = /<!--[\s\S]*?-->|"[^"]*"|'[^']*'|[[\]>]/g;
 	pattern.lastIndex = from + 2;
@@ -147,7 +144,7 @@ function localName(name: string): string {
 	return name.slice(name.indexOf(":") + 1);
 }
 
-/** A name is read once, also without a value, so that the time is that of the tag's length. */
+/** Also reads a name without a value, so that the time is linear. */
 const attribute = /([^\s/>=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'))?/g;
 
 function attributesOf(text: string): Record<string, string> {

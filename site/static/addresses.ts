@@ -6,7 +6,7 @@ export function publisherAddress(lang: Lang, slug: string): string {
 	return `${lang}/publisher/${slug}`;
 }
 
-/** The pull requests of repairs; empty on one machine, and where the repository is not known. */
+/** Empty on one machine, or if the repository is unknown. */
 export function repairPulls({ canSend, repository }: { canSend: boolean; repository: string }): string {
 	if (canSend || repository === "") return "";
 	return `${repository}/pulls?q=${encodeURIComponent("is:pr is:open head:repair/")}`;

@@ -1,5 +1,4 @@
-// The script of the root page: it goes to the browser's preferred language and keeps the query and the
-// fragment.
+// The script of the root page: goes to the browser's preferred language, with the query and the fragment.
 const lang = navigator.languages
 	.map((code) => code.slice(0, 2).toLowerCase())
 	.find((code) => code === "en" || code === "fr");

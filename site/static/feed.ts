@@ -8,11 +8,7 @@ const maxFeedEntries = 100;
 
 type Titles = ReadonlyMap<string, Entry["title"]>;
 
-/**
- * Atom (RFC 4287). The ids are the same on every host.
- * @param changes newest first, at least one
- * @param publicUrl with a slash at its end, or empty
- */
+/** Atom (RFC 4287). The ids are the same on every host. @param changes newest first, at least one */
 export function feedText(changes: readonly RecentChange[], titles: Titles, publicUrl: string): string {
 	const self = publicUrl && html`<link rel="self" href="${publicUrl}${feedPath}"/>\n`;
 	const entries = changes

@@ -21,12 +21,12 @@ export function contentPolicy(isSecure: boolean): string {
 
 interface Frame {
 	lang: Lang;
-	/** Relative address from the page to the site's root, such as `../`. */
+	/** From the page to the site's root, such as `../`. */
 	root: string;
 	/** Null on the page of the whole site. */
 	title: string | null;
 	head?: Part;
-	/** The page in the other language; null if there is none. */
+	/** Address of the page in the other language. */
 	other: string | null;
 	className?: string;
 	content: Part;
@@ -95,7 +95,6 @@ ${assets.theme && html`<link rel="stylesheet" href="${root}${assets.theme}">\n`}
 ${more}`;
 }
 
-/** The script, and what it reads. @param entry the layer whose page it is */
 export function scriptHead(
 	lang: Lang,
 	root: string,

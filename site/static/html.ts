@@ -17,7 +17,7 @@ export class Html {
 /** Texts are escaped. Null, undefined and false render nothing. */
 export type Part = Html | string | number | null | undefined | false | readonly Part[];
 
-/** Template tag that escapes texts. Attributes must be in double quotes. */
+/** Attributes must be in double quotes. */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
 	let text = strings[0] as string;
 	for (const [at, part] of parts.entries()) text += textOf(part) + strings[at + 1];

@@ -37,7 +37,7 @@ function allPublishers(lang: Lang): Html {
 	return html`<a href="${root}${lang}/publisher/">${textsIn[lang].t("publishers")}</a>`;
 }
 
-/** @param publisher slug of the publisher whose page it is: its name is left out */
+/** @param publisher the slug whose page it is: its name is left out */
 function changeList(lang: Lang, changes: readonly RecentChange[], data: ListData, publisher = ""): Html {
 	const { t, dayText } = textsIn[lang];
 	if (changes.length === 0) return html`<p>${t("no-changes")}</p>`;
@@ -146,7 +146,7 @@ function publishersHtml(lang: Lang, data: ListData): string {
 	return pageHtml(lang, "publisher/", data, t("publishers"), text);
 }
 
-/** Groups: language and publisher; of the plain list, whether it is in French, and the number of the page. */
+/** Groups: language and publisher, or `fr/` and page of the plain list. */
 const listPage =
 	/^(?:(en|fr)\/(?:changes\/index|publisher\/([a-z0-9-]+))|list\/(fr\/)?(index|[2-9]|[1-9]\d{1,5}))\.html$/;
 
@@ -154,7 +154,7 @@ export function isListPage(file: string): boolean {
 	return listPage.test(file);
 }
 
-/** Null if the publisher or the page of the plain list does not exist. Pure. */
+/** Null if the publisher or the page of the list does not exist. Pure. */
 export function renderListPage(file: string, data: ListData): string | null {
 	const [, pageLang, slug, french, number = ""] = listPage.exec(file) ?? [];
 	const lang = (pageLang ?? (french ? "fr" : "en")) as Lang;

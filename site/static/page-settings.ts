@@ -2,12 +2,12 @@ import type { makeAssets } from "../data/assets.ts";
 import type { Entry } from "../data/entries.ts";
 import type { CatalogueOptions } from "../process/site-settings.ts";
 
-/** `hasLayerPages`: a build of files has no pages for many layers. */
+/** A build of files has no pages for many layers. */
 export type SiteSettings = CatalogueOptions["site"] & { hasLayerPages: boolean };
 
 export type Assets = Awaited<ReturnType<typeof makeAssets>>["assets"];
 
-/** To be raised when pages need other settings, or scripts another page: those of an earlier version are not used. */
+/** Raise it when pages need other settings, or scripts another page. */
 export const pagesVersion = 3;
 
 export interface PageSettings {
@@ -17,11 +17,11 @@ export interface PageSettings {
 	site: SiteSettings;
 }
 
-/** What the script of a page reads from it, so that no request is needed. */
+/** In the page, so that the script needs no request. */
 export interface PageData extends Pick<Assets, "land" | "worker"> {
 	site: SiteSettings;
 	root: string;
-	/** Null on every page but a layer's. */
+	/** Of a layer's page. */
 	entry: Entry | null;
 }
 

@@ -15,10 +15,10 @@ export function byTitle(entries: readonly Entry[], lang: Lang): Entry[] {
 	return list.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, entry]) => entry);
 }
 
-/** Except the last page of the plain list; the average is some 160. */
+/** The average is some 160. */
 const layersPerPage = { least: 100, most: 400 };
 
-/** At least one page. Certain smallkeys end a page, so that an added or removed layer changes a page or two only. */
+/** At least one page. Certain smallkeys end a page, so that an added or removed layer changes one or two. */
 export function pagesOf(list: readonly Entry[]): Entry[][] {
 	const pages: Entry[][] = [];
 	let page: Entry[] = [];
@@ -31,7 +31,7 @@ export function pagesOf(list: readonly Entry[]): Entry[][] {
 	return pages.length > 0 ? pages : [page];
 }
 
-/** Null if there is no such page. @param pages from `pagesOf` @param page counted from 1 */
+/** Null if there is no such page. @param page from 1 */
 export function listHtml(
 	lang: Lang,
 	pages: readonly (readonly Entry[])[],
@@ -85,7 +85,7 @@ export interface ListData extends Listed {
 export function listedEntries(entries: readonly Entry[]) {
 	const bySmallkey = new Map(entries.map((entry) => [entry.smallkey, entry]));
 	const pages: Partial<Record<Lang, Entry[][]>> = {};
-	/** By slug; without the layers that have no public name. */
+	/** By slug. */
 	const publishers = groupBy(entries, (entry) => slugOf(entry) ?? "");
 	publishers.delete("");
 	return {

@@ -13,7 +13,7 @@ function alternates(root: string): Html {
 <link rel="alternate" type="application/atom+xml" href="${root}${feedPath}">`;
 }
 
-/** `en/index.html`: the script shows every view in it. Preloading lets the first rows appear sooner. */
+/** `en/index.html`, in which the script shows every view. */
 export function catalogueHtml(lang: Lang, pages: PageSettings): string {
 	const { site, publicUrl } = pages;
 	const { t } = textsIn[lang];
@@ -32,7 +32,7 @@ ${scriptHead(lang, "../", pages)}`,
 	});
 }
 
-/** `index.html`: its script chooses the browser's language; without a script the page is two links. */
+/** `index.html`: its script goes to the browser's language. */
 export function rootHtml(pages: PageSettings): string {
 	const { assets, site } = pages;
 	const [en, fr] = [siteName(site, "en"), siteName(site, "fr")];
@@ -52,7 +52,7 @@ export type ErrorKind = "no-page" | "building";
 
 export const reloadSeconds = 3;
 
-/** In the page itself: on an error, other files may be missing, too. Colours are the browser's, light or dark. */
+/** In the page itself: on an error, other files may be missing, too. */
 const errorStyles = `
 html { background: Canvas; color: CanvasText }
 body { font: 1rem/1.5 system-ui, sans-serif; max-width: 40rem; margin: 10vh auto; padding: 0 1.5rem }

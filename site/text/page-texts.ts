@@ -2,7 +2,7 @@ import type { CauseTexts } from "../../registry/health.ts";
 import { textsByLang } from "../../registry/texts/pairs.ts";
 import type { translator } from "./translate.ts";
 
-/** Texts of pages that the browser renders: English, French. The bundler gives each language a file of its own. */
+/** Texts that the browser renders: English, French. The bundler makes a file for each language. */
 export const pageTexts = textsByLang({
 	map: ["Map", "Carte"],
 	"fragments-unread": [
