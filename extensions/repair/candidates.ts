@@ -52,7 +52,7 @@ export class CandidateSearch {
 		return pickBest(all);
 	}
 
-	/** Of a layer that still works, if everything agrees there. */
+	/** For a layer that still works: the redirect's target, if everything agrees there. */
 	async findTarget(subject: Subject): Promise<Candidate | null> {
 		const { fetch } = this.clients;
 		const { service_url: address } = subject.registration[subject.lang];

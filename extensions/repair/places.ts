@@ -58,7 +58,7 @@ export async function presenceOf(
 	return alike.some((match) => match.agreement.sure === "same") ? "replaced" : "here";
 }
 
-/** Of a layer whose service does not list its layers. */
+/** For a service that does not list its layers. */
 async function presenceOfService(address: string, trouble: Trouble, ask: Ask): Promise<Presence> {
 	const place = arcgisPlaceOf(address);
 	if (!place) return saysGone(trouble) ? "gone" : "unknown";

@@ -52,7 +52,7 @@ export interface RepairRun {
 	repository: string;
 	base: string;
 	layers: readonly CheckedLayer[];
-	/** Of layers that were sick before. Of other layers only permanent redirects are followed. */
+	/** From an earlier day. For layers that were not sick, only permanent redirects are followed. */
 	health: Health;
 	now: Date;
 	maxOpen: number;

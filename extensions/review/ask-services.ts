@@ -49,7 +49,7 @@ export async function askServices(layers: readonly ChangedLayer[], check: CheckS
 
 type TouchedService = ReturnType<typeof touchedServices>[number];
 
-/** With the languages in which it was not registered before. */
+/** `touchedLangs`: languages whose service was not registered before. */
 function touchedServices({ file, lineAt, before, after }: ChangedLayer) {
 	const known = new Set<string>();
 	for (const { layer } of servicesOf(before)) for (const lang of langs) known.add(requestOf(layer, lang));
@@ -60,7 +60,7 @@ function touchedServices({ file, lineAt, before, after }: ChangedLayer) {
 	});
 }
 
-/** That of all viewers, then those of targets with other addresses. `place`: a JSON pointer into the registration. */
+/** The service of all viewers, then those of targets with other addresses. `place`: a JSON pointer. */
 function servicesOf(layer: CheckedLayer | null): { layer: CheckedLayer; place: string }[] {
 	if (!layer) return [];
 	const { registration } = layer;

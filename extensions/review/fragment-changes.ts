@@ -9,7 +9,7 @@ import type { ChangedLayer } from "./layer-changes.ts";
 export interface FragmentChange {
 	lang: Lang;
 	target: TargetName;
-	/** Of a unified diff. */
+	/** Lines of a unified diff. */
 	lines: string[];
 	/** The number of further lines. */
 	hidden: number;
@@ -50,7 +50,7 @@ export function fragmentChanges(layer: ChangedLayer, settings: FragmentSettings)
 /** The name of a member, its value. */
 const memberLine = /^(?:"((?:[^"\\]|\\.)*)": )?(.*?),?$/;
 
-/** With its sign; none for brackets, and for the type of a layer, for which each target has its own word. */
+/** The value with its sign; empty for brackets, and for a layer's type, which each target names differently. */
 function changedValue(line: string): string[] {
 	if (!/^[+-]/.test(line)) return [];
 	const [, name = "", value = ""] = memberLine.exec(line.slice(1).trim()) ?? [];

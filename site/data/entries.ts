@@ -74,7 +74,7 @@ export const maxRecent = 300;
 
 export type ChangeKind = "added" | "changed" | "removed";
 
-/** Of a commit with too many changes for a list, only the number. */
+/** A commit with too many changes for a list has only their number. */
 export interface RecentChange {
 	commit: string;
 	/** ISO 8601 in UTC, whole seconds. */

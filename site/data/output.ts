@@ -15,7 +15,7 @@ import { picturesStamp } from "./proofs.ts";
 
 export type OutputFiles = Map<string, string | Uint8Array | null>;
 
-/** They have only files of the catalogue. */
+/** Folders with files of the catalogue only. */
 export const catalogueFolders: readonly string[] = [
 	...pageFolders,
 	...langs.flatMap((lang) => layerPages.map((page) => `${lang}/${page}`)),
@@ -31,7 +31,7 @@ export const catalogueFiles: readonly string[] = [
 /** What a catalogue was made from: `<out>.catalogue`, beside the output. */
 interface CatalogueState {
 	stamp: string;
-	/** Of a folder without a commit, the hash of its files. */
+	/** Or the hash of a folder's files. */
 	commit: string;
 	pages: PageSettings;
 	site: readonly string[];
@@ -71,7 +71,7 @@ export function readUsable(out: string, options: CatalogueOptions): UsableState 
 	return { ...state, isUntouched: (name) => (changedMs(name) ?? Infinity) <= mtimeMs };
 }
 
-/** Before its files change: an interrupted catalogue has no state. */
+/** Call it before files change: an interrupted catalogue has no state. */
 export function removeState(out: string): void {
 	rmSync(statePath(out), { force: true });
 }

@@ -73,7 +73,7 @@ async function sendDraft({ smallkey, text: body }: Draft, sender: string, secret
 			TimeStamp: timestamp,
 			Sender: sender,
 			"Content-Type": "application/json",
-			// That of the page may differ from the browser's.
+			// The page's language may differ from the browser's.
 			"Accept-Language": lang,
 		},
 		credentials: "omit",

@@ -12,7 +12,7 @@ const languageWords: readonly WordPair[] = [
 	{ en: "anglais", fr: "francais" },
 ];
 
-/** They do not say which language an address is. */
+/** These do not show the language of an address. */
 const otherWords: readonly WordPair[] = [
 	{ en: "e", fr: "f" },
 	{ en: "maps", fr: "cartes" },

@@ -60,7 +60,7 @@ function addDrawables(article: HTMLElement, drawables: Drawables, signal: AbortS
 	article.querySelector("dl")?.insertAdjacentHTML("beforeend", links.text);
 }
 
-/** Of a layer that was registered just now; null if no fragment can be drawn. */
+/** For a layer that the index does not list yet; null if no fragment can be drawn. */
 function entryOfDrawables(smallkey: string, { en, fr }: Drawables): Entry | null {
 	const drawable = en ?? fr;
 	if (!drawable) return null;

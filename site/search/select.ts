@@ -74,7 +74,7 @@ interface Row {
 	entry: Entry;
 	title: string;
 	date: string;
-	/** Those of `health` have `sick` for any sickness. */
+	/** `health` has `sick` for any sickness, too. */
 	values: Readonly<Record<Filter, readonly string[]>>;
 }
 

@@ -40,7 +40,7 @@ export class CapabilitiesLayer {
 	/** The first few. */
 	referenced: readonly ReferencedBox[] = none;
 	inner: Bounds | null = null;
-	/** Its own scales, and different ones of the layers in it. */
+	/** `innerScales` are different ones of the layers in it. */
 	scales: Scales | null = null;
 	innerScales: readonly Scales[] = none;
 	/** Those that can be projected come first. The references of its parents apply, too. */
@@ -63,7 +63,7 @@ export class CapabilitiesLayer {
 	}
 }
 
-/** Of each picture; 0: any. `isWhole`: only the whole box can be drawn. */
+/** The size of each picture; 0: any. `isWhole`: only the whole box can be drawn. */
 interface FixedSize {
 	width: number;
 	height: number;
@@ -94,7 +94,7 @@ function isTrue(text: string): boolean {
 export class Capabilities {
 	isOlder = false;
 	version = "";
-	/** Of a WMS: it contains all others. */
+	/** The layer of a WMS that contains all others. */
 	root: CapabilitiesLayer | null = null;
 	/** In the order of the document, without layers that have no name. */
 	readonly layers = new Map<string, CapabilitiesLayer>();

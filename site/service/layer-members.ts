@@ -3,7 +3,7 @@ import { numberIn, readGeographicBox, readReferencedBox, referenceOf, wkidOf } f
 import type { CapabilitiesLayer, Dimension, OgcService, Scales, Texts } from "./capabilities.ts";
 import type { XmlElement } from "./xml.ts";
 
-/** Of a name or title. */
+/** Characters of a name or title. */
 const maxTextLength = 2000;
 const maxAbstractLength = 16_000;
 const maxListed = 100;

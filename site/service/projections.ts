@@ -54,7 +54,7 @@ type Point = [x: number, y: number];
 /** On each side of a rectangle: a straight side becomes a curve. */
 const steps = 100;
 
-/** About once around the earth. */
+/** Once around the earth. */
 const maxMetres = 40_100_000;
 
 /** `definition`: as proj4 reads it, a text of PROJ or WKT; null if it is unknown. */

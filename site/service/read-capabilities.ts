@@ -6,7 +6,7 @@ import { addInnerScales, readMember, withFormats } from "./layer-members.ts";
 import type { Bounds } from "./projections.ts";
 import { TreeBuilder, UnreadableXml, type XmlElement, XmlReader } from "./xml.ts";
 
-/** Of a large document: characters of layers' texts, and names of other layers. */
+/** A large document keeps so many characters of layers, and names of other layers. */
 const maxKept = 6_000_000;
 const maxNames = 20_000;
 
@@ -16,7 +16,7 @@ const maxProjected = 200;
 /** A program's warning may precede the root. */
 const maxBeforeRoot = 100_000;
 
-/** Of a layer's other members, in characters. */
+/** What a layer's other members take, in characters. */
 const layerSize = 200;
 
 export class NotCapabilities extends Error {

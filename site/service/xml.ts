@@ -52,7 +52,7 @@ interface XmlHandler {
 	close(): void;
 }
 
-/** Both bound the memory for a document of any size. */
+/** Nesting, and characters of a piece: they bound the memory for any document. */
 const maxDepth = 200;
 const maxPiece = 256_000;
 
@@ -69,7 +69,6 @@ const typeStart = /^<!(?!--|\[CDATA\[)[\s\S]{7}/;
 
 /** The document need not be well formed: an open tag ends with the one around it. Only XML's own entities are expanded. */
 export class XmlReader {
-	/** Of open elements. */
 	readonly path: string[] = [];
 	#held = "";
 

@@ -17,11 +17,11 @@ export interface PageSettings {
 	site: SiteSettings;
 }
 
-/** In the page, so that the script needs no request. */
+/** The page contains it, so that the script needs no request. */
 export interface PageData extends Pick<Assets, "land" | "worker"> {
 	site: SiteSettings;
 	root: string;
-	/** Of a layer's page. */
+	/** The layer of the page; null on other pages. */
 	entry: Entry | null;
 }
 

@@ -103,7 +103,7 @@ async function openCopy(configuration: Configuration) {
 	return { store: memoryStore(Object.fromEntries(texts)), close: async () => undefined };
 }
 
-/** Those of DATA_DIR; none if the layers are on GitHub. */
+/** Empty if the layers are on GitHub. */
 async function storedFiles({ dataDir, github }: Configuration): Promise<LayerFile[]> {
 	const repository = repositoryPath(dataDir);
 	if (github || (await readRef(repository)) === null) return [];

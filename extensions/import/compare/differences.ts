@@ -131,7 +131,7 @@ function isProjected(before: unknown, now: unknown): boolean {
 	return fresh.xmin !== undefined && ("spatialReference" in old || onlyNow(before));
 }
 
-/** The same layer of a MapServer in v2, once as `esriDynamic` and once as `esriFeature`. */
+/** Whether both are one layer of a MapServer in v2, as `esriDynamic` and as `esriFeature`. */
 function isOtherMapServerForm(before: Json, now: Json): boolean {
 	const wholeOf = ({ layerType, url, layerEntries }: Json) => {
 		const { index } = objectOf(listOf(layerEntries)[0]);

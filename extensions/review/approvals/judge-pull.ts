@@ -25,7 +25,7 @@ import {
 
 const checkName = "owners";
 
-/** In one run. */
+/** People that one run mentions. */
 const maxAsked = 10;
 
 interface ApprovalRun extends StateSource {

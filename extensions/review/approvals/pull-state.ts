@@ -7,7 +7,7 @@ import type { Merge } from "../layer-changes.ts";
 const maxListedFiles = 3_000;
 const maxListedCommits = 250;
 
-/** It does not show who has started the workflow's run. */
+/** GitHub does not show who has started the workflow's run. */
 const workflowPusher = "github-actions[bot]";
 
 /** Events after which a pull request is for another branch than before ("Issue event types"). */
@@ -61,7 +61,7 @@ export async function readState({ github, base, author, readMerge }: StateSource
 	return {
 		/** Files that need an approval; a renamed one has both names. */
 		paths: paths.filter((path) => !isRefresh || !isWrittenByRefresh(path)),
-		/** They cannot approve it. */
+		/** People who cannot approve it. */
 		makers: idsOf([user, ...commits.flatMap((commit) => [commit.author, commit.committer]), ...pushers]),
 		/** Senders of its signed requests: people with their secrets cannot approve it. */
 		senders: new Set(mails.flatMap((mail) => authorOf(mail) ?? [])),
@@ -139,7 +139,7 @@ export type OpenPull = Awaited<ReturnType<typeof openPulls>>[number];
 /** At some 15 requests for each, below the 1,000 an hour of a workflow's token ("Rate limits for the REST API"). */
 const maxPulls = 40;
 
-/** Each hour another part, if there are too many. */
+/** Too many pull requests are judged in parts, one each hour. */
 export function partOf(pulls: readonly OpenPull[], now: Date): OpenPull[] {
 	const parts = Math.max(1, Math.ceil(pulls.length / maxPulls));
 	const hour = Math.floor(now.getTime() / 3_600_000);
@@ -150,7 +150,7 @@ export function openPulls({ rest, repo, paginate }: Github, base: string) {
 	return paginate(rest.pulls.list, { ...repo, state: "open" as const, base, per_page: 100 });
 }
 
-/** Only those of `author`: other people could write the same markers. */
+/** Other people could write the markers of `author`. */
 export async function readComments({ rest, repo, paginate }: Github, number: number, author: string) {
 	const all = await paginate(rest.issues.listComments, { ...repo, issue_number: number, per_page: 100 });
 	return all.filter(({ user }) => user?.login === author);
