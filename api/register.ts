@@ -1,4 +1,4 @@
-import { isObject, parseJson } from "../registry/json.ts";
+import { parseJson } from "../registry/json.ts";
 import { type ChangeOrigin, judgeChange, pathsByKey, smallkeyProblem } from "../registry/judge.ts";
 import {
 	canonicalText,
@@ -16,6 +16,7 @@ import {
 	parseSmallkey,
 } from "../registry/smallkey.ts";
 import { type Problem, problemAt, shownValue, type TextCode, textOf } from "../registry/texts.ts";
+import { isObject } from "../registry/untrusted.ts";
 import { isRefusal } from "../store/decide.ts";
 import { blobId } from "../store/hashes.ts";
 import type { Decide, Edit, Layer, Reader, Refusal } from "../store/store.ts";

@@ -1,7 +1,8 @@
-import { isObject, parseJson } from "../registry/json.ts";
+import { parseJson } from "../registry/json.ts";
 import { isSenderId, type PublicName, parseTimestamp } from "../registry/sender.ts";
 import { langs } from "../registry/smallkey.ts";
 import { textsOf } from "../registry/texts.ts";
+import { isObject } from "../registry/untrusted.ts";
 
 export interface Sender {
 	id: string;

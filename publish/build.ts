@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tryJson } from "../registry/json.ts";
 import { type CheckedLayer, type FileProblem, judgeStored, problemLine } from "../registry/judge.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
+import { tryJson } from "../registry/untrusted.ts";
 import { ifThereSync } from "../store/files/files.ts";
 import { diffTree, type PathChange } from "../store/git/commands/tree.ts";
 import { readServed } from "./changed-layers.ts";

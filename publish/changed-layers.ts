@@ -1,6 +1,6 @@
-import { groupBy } from "../registry/json.ts";
 import { type CheckedLayer, type FileProblem, judgeStored, type LayerFile } from "../registry/judge.ts";
 import { folderOf, layerPaths, parseLayerPath } from "../registry/smallkey.ts";
+import { groupBy } from "../registry/untrusted.ts";
 import type { CommitReader } from "../store/git/commands/cat-file.ts";
 import { runGit } from "../store/git/commands/run.ts";
 import { listTree, type PathChange, readEntries } from "../store/git/commands/tree.ts";

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { parseSmallkey } from "../registry/smallkey.ts";
-import { counted } from "../registry/untrusted-text.ts";
+import { counted } from "../registry/untrusted.ts";
 import type { Log } from "../store/store.ts";
 import type { openFolder } from "./place-file.ts";
 import type { RenderedLayer } from "./rendered.ts";

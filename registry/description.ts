@@ -1,10 +1,9 @@
 import type { FromSchema } from "json-schema-to-ts";
-import { tryJson } from "./json.ts";
 import { namedLayers, type Registration, serviceTypeOf } from "./registration.ts";
 import { maxKeyword, maxKeywords, type description as schema } from "./schemas/description.ts";
 import { validateLangDescription } from "./schemas/validate-description.ts";
 import { type Lang, langs } from "./smallkey.ts";
-import { plainText } from "./untrusted-text.ts";
+import { plainText, tryJson } from "./untrusted.ts";
 
 /** The content of `layers/<ab>/<smallkey>.service.json`. */
 export interface Description extends FromSchema<typeof schema> {}

@@ -1,7 +1,7 @@
-import { tryJson } from "./json.ts";
 import { type Lang, parseSmallkey } from "./smallkey.ts";
 import { causes } from "./texts/causes.ts";
 import { type Coded, fillText } from "./texts/pairs.ts";
+import { tryJson } from "./untrusted.ts";
 
 export type CauseTexts = (typeof causes)[Lang];
 

@@ -9,18 +9,6 @@ import {
 	textOf,
 } from "./texts.ts";
 
-export function isObject(value: unknown): value is Record<string, unknown> {
-	return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-export function tryJson(text: string): unknown {
-	try {
-		return JSON.parse(text);
-	} catch {
-		return null;
-	}
-}
-
 export function isNestedBeyond(
 	text: string,
 	levels: number,
@@ -132,16 +120,4 @@ function ambiguities(text: string): Problem[] {
 		},
 	});
 	return listProblems(problems);
-}
-
-/** `Map.groupBy` is missing in Node 20. */
-export function groupBy<Item, Key>(items: Iterable<Item>, keyOf: (item: Item) => Key): Map<Key, Item[]> {
-	const groups = new Map<Key, Item[]>();
-	for (const item of items) {
-		const key = keyOf(item);
-		const group = groups.get(key);
-		if (group) group.push(item);
-		else groups.set(key, [item]);
-	}
-	return groups;
 }

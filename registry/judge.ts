@@ -1,5 +1,5 @@
 import { type Description, parseDescription } from "./description.ts";
-import { groupBy, parseJson } from "./json.ts";
+import { parseJson } from "./json.ts";
 import { parseOwners } from "./owners.ts";
 import { maxBytesOf, parseRegistration, type Registration } from "./registration.ts";
 import { mayChange } from "./sender.ts";
@@ -17,7 +17,7 @@ import {
 	pathOf,
 } from "./smallkey.ts";
 import { type Problem, problemAt, type Rules, textIn } from "./texts.ts";
-import { visible } from "./untrusted-text.ts";
+import { groupBy, visible } from "./untrusted.ts";
 
 export interface LayerFile {
 	/** From the repository's root, with `/`: `layers/23/23ax5t.json`. */

@@ -4,7 +4,7 @@ import { keyTexts, type Lang, langs } from "./smallkey.ts";
 import { documentTexts } from "./texts/documents.ts";
 import { type Coded, fillText, textsByLang } from "./texts/pairs.ts";
 import { requestTexts } from "./texts/requests.ts";
-import { shortened } from "./untrusted-text.ts";
+import { shortened } from "./untrusted.ts";
 
 const pairs = { ...documentTexts, ...requestTexts, ...keyTexts };
 

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { type Command, Option, type OptionValues } from "@commander-js/extra-typings";
 import { WrongError } from "../api/configuration.ts";
 import type { Source } from "../publish/collect.ts";
-import { counted, plain } from "../registry/untrusted-text.ts";
+import { counted, plain } from "../registry/untrusted.ts";
 import { buildOutput, checkOutput } from "../site/build/output.ts";
 import { createRun } from "./terminal/command-line.ts";
 

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { parseSmallkey, smallkeyRule } from "../registry/smallkey.ts";
-import { counted, shortened, visible } from "../registry/untrusted-text.ts";
+import { counted, shortened, visible } from "../registry/untrusted.ts";
 import { utf8Of } from "../store/files/files.ts";
 import {
 	findSecret,

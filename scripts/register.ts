@@ -10,7 +10,7 @@ import type { Registration } from "../registry/registration.ts";
 import { isReviewName } from "../registry/sender.ts";
 import { folderOf, isOverallFile } from "../registry/smallkey.ts";
 import { type Problem, textsOf } from "../registry/texts.ts";
-import { counted, plain } from "../registry/untrusted-text.ts";
+import { counted, plain } from "../registry/untrusted.ts";
 import { isRefusal } from "../store/decide.ts";
 import type { Commit, Decide, Edit, Meta, Reader, Store } from "../store/store.ts";
 import { type Comparison, printComparison, type Registrations, registerMany } from "./send/register-many.ts";

@@ -7,7 +7,7 @@ import { closeAll, openLocal, type Service } from "../api/service/composition.ts
 import { openDataDir } from "../api/service/data-dir.ts";
 import { firstSender, followSenders, readSenders, warnOfReaders } from "../api/service/senders-file.ts";
 import { type Configuration, misspeltSettings, readConfiguration } from "../api/service/settings.ts";
-import { counted } from "../registry/untrusted-text.ts";
+import { counted } from "../registry/untrusted.ts";
 import { createRun } from "./terminal/command-line.ts";
 
 export const serve = createRun(async ({ read, environment, io, extensions }) => {

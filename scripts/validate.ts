@@ -13,7 +13,7 @@ import {
 } from "../registry/judge.ts";
 import { warningsOf } from "../registry/registration.ts";
 import { descriptionPath, layerPath, ownersPath } from "../registry/smallkey.ts";
-import { counted, plain } from "../registry/untrusted-text.ts";
+import { counted, plain } from "../registry/untrusted.ts";
 import { createRun, exitCodes } from "./terminal/command-line.ts";
 
 type NamedFile = LayerFile & { name: string };

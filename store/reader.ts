@@ -1,5 +1,5 @@
-import { groupBy } from "../registry/json.ts";
 import { descriptionPath, layerPath, parseSmallkey } from "../registry/smallkey.ts";
+import { groupBy } from "../registry/untrusted.ts";
 import { blobId } from "./hashes.ts";
 import type { Edit, Layer } from "./store.ts";
 

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import files, { constants, mkdir, readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { collectFolder } from "../../publish/collect.ts";
-import { counted } from "../../registry/untrusted-text.ts";
+import { counted } from "../../registry/untrusted.ts";
 import { findForeignRoot, readTextIfThere, replaceFile } from "../../store/files/files.ts";
 import { openGitStore } from "../../store/git/git-store.ts";
 import { readRef } from "../../store/git/repository.ts";

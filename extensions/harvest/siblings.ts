@@ -1,7 +1,7 @@
 import { arcgisPath } from "../../registry/addresses.ts";
 import type { FeatureDescription, LangDescription, NamedDescription } from "../../registry/description.ts";
 import { maxSibling, maxSiblings, maxTitle } from "../../registry/schemas/description.ts";
-import { plainText } from "../../registry/untrusted-text.ts";
+import { plainText } from "../../registry/untrusted.ts";
 import { addressBelow } from "../../site/service/arcgis.ts";
 import type { Capabilities } from "../../site/service/capabilities.ts";
 import { textOf, wordOf } from "../../site/service/decode.ts";

@@ -1,5 +1,5 @@
 import { layerPaths } from "../../registry/smallkey.ts";
-import { counted } from "../../registry/untrusted-text.ts";
+import { counted } from "../../registry/untrusted.ts";
 import { trailersOf } from "../../store/git/commands/commits.ts";
 import { gitText, runGit } from "../../store/git/commands/run.ts";
 import { listBranches } from "../../store/git/review-branches.ts";

@@ -1,9 +1,8 @@
 import { createHash } from "node:crypto";
-import { groupBy } from "../../registry/json.ts";
 import { canonicalText } from "../../registry/registration.ts";
 import { descriptionPath, type Lang, langs, layerPath } from "../../registry/smallkey.ts";
 import { textsByLang } from "../../registry/texts/pairs.ts";
-import { code, plain, shortened } from "../../registry/untrusted-text.ts";
+import { code, groupBy, plain, shortened } from "../../registry/untrusted.ts";
 import { repairBranch } from "../../store/naming.ts";
 import { descriptionText } from "../harvest/description.ts";
 import { placeOf } from "../harvest/service.ts";

@@ -1,6 +1,5 @@
-import { groupBy } from "../../registry/json.ts";
 import { langs } from "../../registry/smallkey.ts";
-import { code, counted, visible } from "../../registry/untrusted-text.ts";
+import { code, counted, groupBy, visible } from "../../registry/untrusted.ts";
 import type { FragmentChange } from "./fragment-changes.ts";
 import { countErrors, type LayerRow, maxDetailed, type Review } from "./review.ts";
 

@@ -3,7 +3,7 @@ import type { CheckedLayer } from "../../registry/judge.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { type FragmentSettings, layerFacts, type TargetName } from "../../registry/targets/facts.ts";
 import { renderAt, targetNames } from "../../registry/targets/table.ts";
-import { shortened } from "../../registry/untrusted-text.ts";
+import { shortened } from "../../registry/untrusted.ts";
 import type { ChangedLayer } from "./layer-changes.ts";
 
 export interface FragmentChange {

@@ -1,5 +1,5 @@
 import { layerPaths } from "../../registry/smallkey.ts";
-import { firstOf } from "../../registry/untrusted-text.ts";
+import { firstOf } from "../../registry/untrusted.ts";
 import { historyCommit } from "../../site/data/history.ts";
 import {
 	believedMs,

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { type Node, type ParseError, parseTree } from "jsonc-parser";
 import { resolveCommit } from "../../publish/collect.ts";
-import { groupBy, isNestedBeyond, maxDepth, strictly } from "../../registry/json.ts";
+import { isNestedBeyond, maxDepth, strictly } from "../../registry/json.ts";
 import {
 	type CheckedLayer,
 	type EditedFile,
@@ -14,6 +14,7 @@ import {
 import { warningsOf } from "../../registry/registration.ts";
 import { layerPath, layerPaths, ownersPath, parseLayerPath } from "../../registry/smallkey.ts";
 import { textIn } from "../../registry/texts.ts";
+import { groupBy } from "../../registry/untrusted.ts";
 import { withTemporaryFolder } from "../../store/files/files.ts";
 import { GitFailure, gitText, withQuarantine } from "../../store/git/commands/run.ts";
 import {

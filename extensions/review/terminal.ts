@@ -1,5 +1,5 @@
 import { isoTime } from "../../api/service/layer-status.ts";
-import { counted, firstOf } from "../../registry/untrusted-text.ts";
+import { counted, firstOf } from "../../registry/untrusted.ts";
 import { countErrors, type LayerRow, maxDetailed, type Review } from "./review.ts";
 import { isStale, readReviews, smallkeysOf, staleText } from "./waiting.ts";
 

@@ -17,7 +17,7 @@ import {
 	takesAllLayers,
 } from "../registration.ts";
 import type { Lang } from "../smallkey.ts";
-import { escapeMarkup } from "../untrusted-text.ts";
+import { escapeMarkup } from "../untrusted.ts";
 
 export interface Fragment {
 	body: Uint8Array;

@@ -1,7 +1,7 @@
 import { type Drawing, type Field, isNumberType, type Renderer } from "../description.ts";
 import { defaultMapWkid, genericImage, layerExtent, wmsImage } from "../generic.ts";
 import { fragmentTexts } from "../texts/pairs.ts";
-import { escapeMarkup } from "../untrusted-text.ts";
+import { escapeMarkup } from "../untrusted.ts";
 import { type LayerFacts, plainInfoType, type Render, type Target } from "./facts.ts";
 
 /**

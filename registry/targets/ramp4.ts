@@ -1,5 +1,5 @@
 import { readInfoTypes } from "../registration.ts";
-import { escapeMarkup } from "../untrusted-text.ts";
+import { escapeMarkup } from "../untrusted.ts";
 import { type LayerFacts, layerAddress, plainInfoType, type Render, type Target } from "./facts.ts";
 
 /** Of RAMP4 (ramp4-pcar4), whose schema allows no other members. */

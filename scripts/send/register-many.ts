@@ -1,11 +1,10 @@
 import pMap from "p-map";
 import { type Environment, type Io, WrongError } from "../../api/configuration.ts";
 import { askService, errorsOf } from "../../api/service/net/ask.ts";
-import { tryJson } from "../../registry/json.ts";
 import { canonicalText, type Registration } from "../../registry/registration.ts";
 import { matchesGlob } from "../../registry/sender.ts";
 import { parseSmallkey } from "../../registry/smallkey.ts";
-import { counted, plain } from "../../registry/untrusted-text.ts";
+import { counted, plain, tryJson } from "../../registry/untrusted.ts";
 import { manifestPath, parseChunk, parseManifest } from "../../site/data/entries.ts";
 import { blobId } from "../../store/hashes.ts";
 import { exitCodes } from "../terminal/command-line.ts";

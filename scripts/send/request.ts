@@ -4,8 +4,7 @@ import { askService, errorsOf } from "../../api/service/net/ask.ts";
 import { findSenders, sendersPath } from "../../api/service/senders-file.ts";
 import { readConfiguration } from "../../api/service/settings.ts";
 import { sign } from "../../api/signature.ts";
-import { tryJson } from "../../registry/json.ts";
-import { plain } from "../../registry/untrusted-text.ts";
+import { plain, tryJson } from "../../registry/untrusted.ts";
 import { exitCodes, parser, parseUrl } from "../terminal/command-line.ts";
 
 export interface PublisherRequest {

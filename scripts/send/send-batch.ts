@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import pMap from "p-map";
 import type { Environment, Io } from "../../api/configuration.ts";
 import { canonicalText, type Registration } from "../../registry/registration.ts";
-import { counted, firstOf, plain } from "../../registry/untrusted-text.ts";
+import { counted, firstOf, plain } from "../../registry/untrusted.ts";
 import { exitCodes, messageOf } from "../terminal/command-line.ts";
 import { createSend, findSecret, type PublisherRequest, type SenderKey } from "./request.ts";
 

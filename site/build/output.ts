@@ -15,7 +15,7 @@ import { isCompanion, placeFile } from "../../publish/place-file.ts";
 import { fragmentFolders } from "../../publish/rendered.ts";
 import type { TargetName } from "../../registry/targets/facts.ts";
 import { targetOf } from "../../registry/targets/table.ts";
-import { counted } from "../../registry/untrusted-text.ts";
+import { counted } from "../../registry/untrusted.ts";
 import { ifThere } from "../../store/files/files.ts";
 import { brotliParams, catalogueFiles, catalogueFolders, removeCatalogue } from "../data/output.ts";
 import { type CatalogueOutcome, updateCatalogue } from "../data/update.ts";

@@ -10,7 +10,7 @@ import { type Lang, langs } from "../../registry/smallkey.ts";
 import { type FragmentSettings, layerFacts } from "../../registry/targets/facts.ts";
 import { renderAt, targetNames } from "../../registry/targets/table.ts";
 import { causes } from "../../registry/texts/causes.ts";
-import { plainText, shortened } from "../../registry/untrusted-text.ts";
+import { plainText, shortened } from "../../registry/untrusted.ts";
 import { areaOf, type Bounds, boundsOf } from "../service/projections.ts";
 
 const both = exactly({ en: string(), fr: string() });

@@ -1,6 +1,6 @@
 import type { Extension } from "../../api/service/extensions.ts";
-import { groupBy } from "../../registry/json.ts";
 import { langs } from "../../registry/smallkey.ts";
+import { groupBy } from "../../registry/untrusted.ts";
 import { feedPath, layerFile, listFile } from "../static/addresses.ts";
 import { feedText } from "../static/feed.ts";
 import { layerRenderers } from "../static/layer-page.ts";

@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { dirname, join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { isCompanion, placeFile, removeTemporaryFiles } from "../../publish/place-file.ts";
-import { tryJson } from "../../registry/json.ts";
 import { langs } from "../../registry/smallkey.ts";
+import { tryJson } from "../../registry/untrusted.ts";
 import { ifThereSync } from "../../store/files/files.ts";
 import { codeStamp } from "../../store/files/version.ts";
 import type { CatalogueOptions } from "../process/site-settings.ts";

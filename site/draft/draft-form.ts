@@ -1,7 +1,7 @@
 import { html } from "lit-html";
 import { live } from "lit-html/directives/live.js";
-import { tryJson } from "../../registry/json.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
+import { tryJson } from "../../registry/untrusted.ts";
 import { field, textIn } from "../page/elements.ts";
 import { isObject, objectOf } from "../service/decode.ts";
 import { type DraftProblem, t } from "./checked-draft.ts";

@@ -1,6 +1,6 @@
 import type { OtherRoute, Question } from "../../api/context.ts";
 import { answerTagged, emptyBody, type Reply, refuseFile } from "../../api/reply.ts";
-import { tryJson } from "../../registry/json.ts";
+import { tryJson } from "../../registry/untrusted.ts";
 import { etagOf } from "../../store/hashes.ts";
 import {
 	chunkCount,

@@ -1,5 +1,5 @@
-import { isNestedBeyond, isObject, tryJson } from "../../registry/json.ts";
-import { shortened } from "../../registry/untrusted-text.ts";
+import { isNestedBeyond } from "../../registry/json.ts";
+import { isObject, shortened, tryJson } from "../../registry/untrusted.ts";
 
 export { isObject };
 

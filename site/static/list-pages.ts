@@ -1,5 +1,5 @@
-import { groupBy } from "../../registry/json.ts";
 import { type Lang, langs, otherLang } from "../../registry/smallkey.ts";
+import { groupBy } from "../../registry/untrusted.ts";
 import type { ChangeKind, Entry, RecentChange } from "../data/entries.ts";
 import { healthOf, joined } from "../page/layer-content.ts";
 import { hostsOf, senderOf, slugOf, titleOf } from "../search/select.ts";

@@ -1,5 +1,5 @@
-import { groupBy } from "../../registry/json.ts";
 import { type Lang, otherLang } from "../../registry/smallkey.ts";
+import { groupBy } from "../../registry/untrusted.ts";
 import { chunkOf, type Entry, layerAddress, type RecentChange } from "../data/entries.ts";
 import { addressOf, slugOf, titleOf } from "../search/select.ts";
 import { sortKey } from "../search/words.ts";

@@ -1,7 +1,7 @@
 import pLimit from "p-limit";
-import { groupBy } from "../../registry/json.ts";
 import { folderOf } from "../../registry/smallkey.ts";
 import type { Problem } from "../../registry/texts.ts";
+import { groupBy } from "../../registry/untrusted.ts";
 import { decideChange, isProposed, isRefusal, usesOf } from "../decide.ts";
 import { groupOf, reviewBranch, servedBranch } from "../naming.ts";
 import { type Commit, type Decide, type Edit, type Meta, type Refusal, StoreBusy } from "../store.ts";

@@ -1,4 +1,4 @@
-import { code } from "../../registry/untrusted-text.ts";
+import { code } from "../../registry/untrusted.ts";
 import type { Waiting } from "../decide.ts";
 import { authorOf, isReviewBranch, reviewBranch } from "../naming.ts";
 import { readerOf } from "../reader.ts";

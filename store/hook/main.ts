@@ -1,6 +1,6 @@
 // The program of the repository's pre-receive hook, as a bundle. Exit code 1 refuses a push.
 import { text } from "node:stream/consumers";
-import { visible } from "../../registry/untrusted-text.ts";
+import { visible } from "../../registry/untrusted.ts";
 import { judgePush } from "./push.ts";
 import { parseUpdates } from "./updates.ts";
 

@@ -1,4 +1,3 @@
-import { groupBy } from "../../registry/json.ts";
 import {
 	type EditedFile,
 	type FileProblem,
@@ -9,7 +8,7 @@ import {
 import { warningsOf } from "../../registry/registration.ts";
 import { layerPath, parseLayerPath } from "../../registry/smallkey.ts";
 import { problemAt } from "../../registry/texts.ts";
-import { counted, visible } from "../../registry/untrusted-text.ts";
+import { counted, groupBy, visible } from "../../registry/untrusted.ts";
 import { findForeignRoot } from "../files/files.ts";
 import { type Quarantine, readRecords, withQuarantine } from "../git/commands/run.ts";
 import { diffTree, listTree, type PathChange, readLimited } from "../git/commands/tree.ts";

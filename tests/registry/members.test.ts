@@ -5,7 +5,7 @@ import { registration1, registration2 } from "../../registry/schemas/registratio
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { layerFacts } from "../../registry/targets/facts.ts";
 import { renderAt, targetNames } from "../../registry/targets/table.ts";
-import { escapeMarkup } from "../../registry/untrusted-text.ts";
+import { escapeMarkup } from "../../registry/untrusted.ts";
 import { contentOf, entryOf, entry as entrySchema } from "../../site/data/entry.ts";
 import { escapeHtml } from "../../site/static/html.ts";
 import { layerHtml } from "../../site/static/layer-page.ts";

@@ -1,4 +1,4 @@
-import { tryJson } from "../../../registry/json.ts";
+import { tryJson } from "../../../registry/untrusted.ts";
 import { createFetch } from "./fetch.ts";
 
 const maxAnswerBytes = 1_000_000;

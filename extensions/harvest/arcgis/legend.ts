@@ -1,4 +1,4 @@
-import { groupBy } from "../../../registry/json.ts";
+import { groupBy } from "../../../registry/untrusted.ts";
 import { listOf, numberOf, objectOf, textOf, wordOf } from "../../../site/service/decode.ts";
 import { objectsIn } from "./answers.ts";
 import { pictureImage } from "./symbol.ts";

@@ -10,7 +10,7 @@ import { parseHealth } from "../../../registry/health.ts";
 import type { CheckedLayer } from "../../../registry/judge.ts";
 import { harvestedLangs } from "../../../registry/registration.ts";
 import { descriptionPath, healthPath, layerPath } from "../../../registry/smallkey.ts";
-import { counted, plain } from "../../../registry/untrusted-text.ts";
+import { counted, plain } from "../../../registry/untrusted.ts";
 import { createRun, exitCodes } from "../../../scripts/terminal/command-line.ts";
 import { readTextIfThere } from "../../../store/files/files.ts";
 import { createAsk } from "../ask.ts";

@@ -1,7 +1,7 @@
 import type { Io } from "../../../api/configuration.ts";
 import { collectSource, type Source } from "../../../publish/collect.ts";
 import { type CheckedLayer, judgeStored, problemLine } from "../../../registry/judge.ts";
-import { plain } from "../../../registry/untrusted-text.ts";
+import { plain } from "../../../registry/untrusted.ts";
 
 /** Wrong files are reported and left out. */
 export async function readLayers(source: Source, io: Io): Promise<CheckedLayer[]> {

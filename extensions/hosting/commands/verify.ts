@@ -5,10 +5,9 @@ import pMap from "p-map";
 import { fragmentHeaders } from "../../../api/reply.ts";
 import { resolveCommit } from "../../../publish/collect.ts";
 import { fragmentFolders } from "../../../publish/rendered.ts";
-import { groupBy } from "../../../registry/json.ts";
 import { parseLayerPath } from "../../../registry/smallkey.ts";
 import { targetNames } from "../../../registry/targets/table.ts";
-import { firstOf, plain } from "../../../registry/untrusted-text.ts";
+import { firstOf, groupBy, plain } from "../../../registry/untrusted.ts";
 import {
 	createRun,
 	exitCodes,

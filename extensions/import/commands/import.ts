@@ -5,14 +5,13 @@ import { changeSenders, sendersPath } from "../../../api/service/senders-file.ts
 import { type Configuration, readConfiguration } from "../../../api/service/settings.ts";
 import { collectSource } from "../../../publish/collect.ts";
 import { type Description, parseDescription } from "../../../registry/description.ts";
-import { groupBy } from "../../../registry/json.ts";
 import { type LayerFile, registeredIn } from "../../../registry/judge.ts";
 import { canonicalText, parseRegistration, type Registration } from "../../../registry/registration.ts";
 import { isSenderId } from "../../../registry/sender.ts";
 import { descriptionPath, langs } from "../../../registry/smallkey.ts";
 import { readableAt } from "../../../registry/targets/table.ts";
 import { textsOf } from "../../../registry/texts.ts";
-import { counted, firstOf, plain, shortened } from "../../../registry/untrusted-text.ts";
+import { counted, firstOf, groupBy, plain, shortened } from "../../../registry/untrusted.ts";
 import { printCommit, storeBatch } from "../../../scripts/register.ts";
 import { createRun } from "../../../scripts/terminal/command-line.ts";
 import { objectOf } from "../../../site/service/decode.ts";

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { fragmentTexts } from "../../../registry/texts/pairs.ts";
-import { escapeMarkup, shortened } from "../../../registry/untrusted-text.ts";
+import { escapeMarkup, shortened } from "../../../registry/untrusted.ts";
 import { listOf, objectOf } from "../../../site/service/decode.ts";
 import type { Json } from "../dump.ts";
 

@@ -10,7 +10,7 @@ import { causeText } from "../../../registry/health.ts";
 import type { CheckedLayer } from "../../../registry/judge.ts";
 import { canonicalText } from "../../../registry/registration.ts";
 import { descriptionPath, folderOf, layerPath } from "../../../registry/smallkey.ts";
-import { counted, plain } from "../../../registry/untrusted-text.ts";
+import { counted, plain } from "../../../registry/untrusted.ts";
 import { addSourceOptions, sourceOf } from "../../../scripts/build.ts";
 import { createRun } from "../../../scripts/terminal/command-line.ts";
 import { buildFolder } from "../../../site/build/output.ts";

@@ -6,7 +6,7 @@ import { readConfiguration, withoutStore } from "../../../api/service/settings.t
 import { resolveCommit } from "../../../publish/collect.ts";
 import { parseHealth } from "../../../registry/health.ts";
 import { healthPath } from "../../../registry/smallkey.ts";
-import { counted, plain } from "../../../registry/untrusted-text.ts";
+import { counted, plain } from "../../../registry/untrusted.ts";
 import { createRun } from "../../../scripts/terminal/command-line.ts";
 import { readTextIfThere, replaceFile } from "../../../store/files/files.ts";
 import { gitText, runGit } from "../../../store/git/commands/run.ts";

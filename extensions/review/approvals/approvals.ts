@@ -1,7 +1,6 @@
-import { groupBy } from "../../../registry/json.ts";
 import { hasNoId, type Owners, ownersOf } from "../../../registry/owners.ts";
 import { ownersPath } from "../../../registry/smallkey.ts";
-import { code, firstOf, shortened } from "../../../registry/untrusted-text.ts";
+import { code, firstOf, groupBy, shortened } from "../../../registry/untrusted.ts";
 import type { PullState } from "./pull-state.ts";
 
 /** A login becomes free for others after a rename; the id stays. */

@@ -1,6 +1,6 @@
 import type { Owners } from "../../../registry/owners.ts";
 import { ownersPath } from "../../../registry/smallkey.ts";
-import { code } from "../../../registry/untrusted-text.ts";
+import { code } from "../../../registry/untrusted.ts";
 import { subjectOf } from "../../../store/git/commands/commits.ts";
 import {
 	accountsOf,

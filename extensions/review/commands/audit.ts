@@ -1,7 +1,7 @@
 // npx fragment-publisher audit
 import { parseSpan, WrongError } from "../../../api/configuration.ts";
 import { parseSmallkey, smallkeyRule } from "../../../registry/smallkey.ts";
-import { counted, plain } from "../../../registry/untrusted-text.ts";
+import { counted, plain } from "../../../registry/untrusted.ts";
 import { createRun, exitCodes, parseSenderId } from "../../../scripts/terminal/command-line.ts";
 import { openRepository } from "../../harvest/repository.ts";
 import { readEntries, type Subject, timeText } from "../history.ts";

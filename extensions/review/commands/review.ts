@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { type Environment, type Io, WrongError } from "../../../api/configuration.ts";
 import { readConfiguration, withoutStore } from "../../../api/service/settings.ts";
 import { resolveCommit } from "../../../publish/collect.ts";
-import { plain } from "../../../registry/untrusted-text.ts";
+import { plain } from "../../../registry/untrusted.ts";
 import { createRun, exitCodes, needed } from "../../../scripts/terminal/command-line.ts";
 import { gitText } from "../../../store/git/commands/run.ts";
 import { repairBranch } from "../../../store/naming.ts";

@@ -6,7 +6,7 @@ import { connectToGithub } from "../../../api/service/github.ts";
 import { readConfiguration } from "../../../api/service/settings.ts";
 import { parseOwners } from "../../../registry/owners.ts";
 import { ownersPath } from "../../../registry/smallkey.ts";
-import { plain } from "../../../registry/untrusted-text.ts";
+import { plain } from "../../../registry/untrusted.ts";
 import { createRun, exitCodes } from "../../../scripts/terminal/command-line.ts";
 import { readIfThere, readTextIfThere } from "../../../store/files/files.ts";
 import { orNull } from "../../../store/github/client.ts";

@@ -3,7 +3,7 @@ import { statfs } from "node:fs/promises";
 import { collectSource, resolveCommit } from "../../../publish/collect.ts";
 import { parseHealth } from "../../../registry/health.ts";
 import { judgeStored, problemLine } from "../../../registry/judge.ts";
-import { counted, plain } from "../../../registry/untrusted-text.ts";
+import { counted, plain } from "../../../registry/untrusted.ts";
 import { createRun } from "../../../scripts/terminal/command-line.ts";
 import { isDescribed } from "../../harvest/description.ts";
 import { openRepository, readHealth, servedRef } from "../../harvest/repository.ts";

@@ -1,6 +1,6 @@
 import * as assert from "uvu/assert";
 import { fenced } from "../../extensions/review/comment.ts";
-import { code, visible } from "../../registry/untrusted-text.ts";
+import { code, visible } from "../../registry/untrusted.ts";
 import { test } from "../helpers/suite.ts";
 
 test("every character but ASCII letters and digits becomes a character reference", () => {
