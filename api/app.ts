@@ -24,11 +24,11 @@ export const version = "0.2.0";
 
 const registerFolder = "(?:/v[12])?/register";
 
-/** `folder`: what is before the last segment, which is checked after the signature. */
+/** `folder`: all but the last segment, which is checked after the signature. */
 const writeRoutes = [
 	{ action: "remove", method: "DELETE", folder: registerFolder },
 	{ action: "register", method: "PUT", folder: registerFolder },
-	// Of the older service, whose publishers still use these.
+	// Publishers of the older service use these.
 	{ action: "updateFeature", method: "PUT", folder: "/v1/updatefeature" },
 	{ action: "simplify", method: "PUT", folder: "/v1/simplification" },
 	{ action: "update", method: "PUT", folder: "/v2/update(?:/2\\.0)?" },
@@ -61,7 +61,7 @@ const operationPaths: ReadonlyMap<string, "healthz" | "readyz" | "version"> = ne
 
 const statusPath = /^\/status\/([^/?]*)(?:\?.*)?$/;
 
-/** @param target as it arrived: this text is signed @param routes asked after the core's */
+/** @param target as it arrived: it is signed @param routes asked after the core's */
 export function routeOf(
 	method: string,
 	target: string,
@@ -77,7 +77,7 @@ export function routeOf(
 	const readOnly = (route: Route) => (isRead ? route : refused(refuseRead(405)));
 	const read = parseRead(target, settings);
 	const segment = read === null ? statusPath.exec(path)?.[1] : undefined;
-	// Routed by its path; any headers are allowed (Fetch Standard, "CORS-preflight fetch").
+	// Fetch Standard, "CORS-preflight fetch".
 	if (method === "OPTIONS" && (read !== null || segment !== undefined))
 		return { kind: "preflight", reply: allowReads() };
 	if (read !== null) return readOnly(typeof read === "number" ? refused(refuseRead(read)) : read);
@@ -85,7 +85,7 @@ export function routeOf(
 	if (operation === "version" && !targets.includes("v2")) return refused(refuseRead(404));
 	if (operation) return readOnly({ kind: operation });
 	if (segment !== undefined) return readOnly({ kind: "status", segment });
-	// A PUT or DELETE of any path is refused as a write, with its reason.
+	// A PUT or DELETE of any other path is refused as a write.
 	if (method === "PUT" || method === "DELETE" || writePaths.test(path))
 		return routeWrite(method, target, path, basePath);
 	const route = routes.find((route) => isBelow && (isRead || !route.isFallback) && route.matches(path));
@@ -96,13 +96,13 @@ function refused(reply: Reply): Route {
 	return { kind: "refused", reply };
 }
 
-/** Three for each character of a smallkey, when encoded. */
+/** A smallkey takes 192 when encoded. */
 const maxWritePathLength = 256;
 
 /**
  * What a URL parser leaves unchanged (WHATWG URL Standard, "path percent-encode set"): one `/` at the start,
- * no segment `.` or `..` in any spelling, no character that would be encoded or read as a `/`. It reads
- * `//name/` as a host, and takes a tenth of a second for a long one.
+ * no segment `.` or `..` in any spelling, nothing that it encodes or reads as `/`. It reads `//name/` as a
+ * host, and takes a tenth of a second for a long one.
  */
 const literalPath = /^(?!\/\/)(?:\/(?!(?:\.|%2e){1,2}(?:\/|$))[\w!$%&'()*+,.:;=@[\]|~-]*)+$/i;
 
@@ -129,11 +129,10 @@ export interface Engine {
 	write: (action: WriteAction) => Promise<Reply>;
 	client: () => Client;
 	question: () => Pick<Question, "acceptEncoding" | "address">;
-	/** Why nothing is served, in one line; null if it is. */
+	/** Why nothing is served, in one line. */
 	problem?: () => string | null;
 }
 
-/** A promise only if the answer waits for something. */
 export function answer(route: Route, basePath: string, engine: Engine): Reply | Promise<Reply> {
 	const { context, ifNoneMatch, problem = () => null } = engine;
 	switch (route.kind) {
@@ -149,7 +148,7 @@ export function answer(route: Route, basePath: string, engine: Engine): Reply | 
 		case "status":
 			return answerStatus(route.segment, context.status ?? null, engine.client());
 		case "version":
-			// A list, as in the older service.
+			// As in the older service.
 			return jsonReply(200, [version], { ...fragmentHeaders, "Cache-Control": "no-store" });
 		case "healthz":
 			return answerHealth(problem(), ["ok", version, context.commit ?? ""].join(" ").trimEnd());
@@ -179,7 +178,7 @@ export function answerFailure(error: unknown, kind: Route["kind"], log: Context[
 	return refuse({ status: 500, errors: [problemAt("", "read-only")] }, headers);
 }
 
-/** GET <base>/status/<smallkey> @param segment encoded @param read null if the layers are not on this machine */
+/** GET <base>/status/<smallkey> @param read null if the layers are not on this machine */
 export async function answerStatus(
 	segment: string,
 	read: ReadStatus | null,

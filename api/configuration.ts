@@ -4,18 +4,17 @@ import { parseTargets, targetNames } from "../registry/targets/table.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Tests replace these parts of the process. */
 export interface Io {
 	print(text: string): void;
 	warn(text: string): void;
 	now(): Date;
 	/** `hidden` does not echo the answer. Null without a terminal. */
 	ask(question: string, hidden?: boolean): Promise<string | null>;
-	/** Aborts at the first Ctrl-C, SIGTERM or SIGHUP. Without this call they end the process. */
+	/** Aborts at the first Ctrl-C, SIGTERM or SIGHUP, which without this call end the process. */
 	interrupted(): AbortSignal;
 }
 
-/** A command ends with exit code 1, and with 2 for any other error. */
+/** Exit code 1; any other error: 2. */
 export class WrongError extends Error {}
 
 export class Variables {
@@ -47,7 +46,7 @@ export class Variables {
 		return this.#read(name, fallback, (text) => (pattern.test(text) ? text : null), rule);
 	}
 
-	/** Without ?, #, and a slash at its end; empty if it is not set. */
+	/** Without a slash at its end; empty if not set. */
 	address(name: string): string {
 		const rule = "an http or https address without ? and #";
 		return this.matching(name, "", /^https?:\/\/[^\s"<>?#]+$/, rule).replace(/(?<!\/)\/+$/, "");
@@ -88,7 +87,7 @@ export class Variables {
 
 const unitsMs: Readonly<Record<string, number>> = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000 };
 
-/** `7d`, `12h`, `30m` or `45s` in milliseconds; null for anything else. */
+/** `7d`, `12h`, `30m` or `45s` in milliseconds. */
 export function parseSpan(text: string): number | null {
 	const [, number, unit = ""] = /^([1-9]\d{0,6})([dhms])$/.exec(text) ?? [];
 	const unitMs = unitsMs[unit];

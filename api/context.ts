@@ -8,13 +8,13 @@ import type { Reply } from "./reply.ts";
 import type { Senders } from "./senders.ts";
 
 export interface Refresh {
-	/** Whose last harvest is at least this long ago, in milliseconds; null: all. */
+	/** Since the last harvest; null: all. */
 	olderThanMs: number | null;
 	maxLayers: number | null;
 	isWanted: (smallkey: string) => boolean;
 }
 
-/** Null if there is neither a layer nor a waiting change. @throws {StoreBusy} */
+/** Null if there is neither layer nor waiting change. @throws {StoreBusy} */
 export type ReadStatus = (
 	smallkey: string,
 	client: Client,
@@ -25,7 +25,7 @@ export interface Question {
 	basePath: string;
 	ifNoneMatch: string | null;
 	acceptEncoding: string;
-	/** Absolute; null if unknown, so that links are relative. */
+	/** Absolute; null if unknown: links are relative. */
 	address: string | null;
 	client: Client;
 }
@@ -43,9 +43,9 @@ export interface Context {
 	settings: ReadSettings & Omit<FragmentSettings, "targets"> & { senders: Senders; publicUrl?: string };
 	now: () => Date;
 	log: Pick<Log, "error">;
-	/** Why it is not ready, in one line, for `/readyz`; null if it is. */
+	/** For `/readyz`, in one line; null if it is ready. */
 	readiness: () => string | null;
-	/** Returns how many layers are harvested again; absent if the service does not harvest. */
+	/** Returns how many layers are harvested again; absent without a harvest. */
 	refresh?: (refresh: Refresh) => number;
 	status?: ReadStatus;
 	commit?: string | null;

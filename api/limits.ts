@@ -1,12 +1,12 @@
 import { LRUCache } from "lru-cache";
 
-/** Never limits reads. Returns the seconds to wait; 0 if the write is allowed. */
+/** Returns the seconds to wait; 0 allows the write. */
 export interface WriteLimiter {
 	address(address: string): number | Promise<number>;
 	punish(address: string): void;
 	/**
-	 * After the signature is verified, so that no other client uses up a sender's tokens. A repeated
-	 * `request` takes no further token.
+	 * After the signature is verified, so that no one else uses up a sender's tokens. A repeated `request` is
+	 * free.
 	 */
 	sender(id: string, request: string): number | Promise<number>;
 }
@@ -17,7 +17,7 @@ const maxBuckets = 20_000;
 
 const maxRequests = 40_000;
 
-/** @param take returns the seconds to wait, as `WriteLimiter` */
+/** @param take returns the seconds to wait */
 export function chargeOncePerRequest(take: (id: string) => number | Promise<number>) {
 	const charged = new LRUCache<string, true>({ max: maxRequests });
 	return async (id: string, request: string): Promise<number> => {
@@ -67,18 +67,15 @@ export class TokenBuckets implements WriteLimiter {
 	}
 }
 
-/**
- * The names of an address: its own, and that of its site's network of 48 bits (RFC 6177). Empty for a client
- * without a limit.
- */
+/** An address, and its site's network of 48 bits (RFC 6177). Empty: no limit. */
 export type Client = readonly string[];
 
-/** While no other client holds anything, an address may hold an eighth of a room, and a site a quarter. */
+/** Of an empty room, an address may hold an eighth, a site a quarter. */
 const shareDivisors = [8, 4];
 
 /**
- * Such as of bytes in memory. A client may hold a fixed fraction of what is free (dynamic thresholds,
- * Choudhury and Hahne 1998): room for a small body is left when dozens of addresses hold what they can.
+ * A client may hold a fixed fraction of what is free (dynamic thresholds, Choudhury and Hahne 1998): room is
+ * left for a small body when dozens of addresses hold what they can.
  */
 export class Room {
 	#held = 0;
@@ -97,7 +94,7 @@ export class Room {
 				else this.#byName.delete(name);
 			}
 		};
-		/** @returns null: taken; `client`: it holds its share; `all`: all clients together fill the room */
+		/** @returns `client`: it holds its share; `all`: the room is full */
 		const take = (amount: number): "client" | "all" | null => {
 			const free = this.max - this.#held - amount;
 			if (free < 0) return "all";

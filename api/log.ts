@@ -2,12 +2,12 @@ const maxLineLength = 4_000;
 const maxTextLength = 1_000;
 
 /**
- * JSON does not escape these, and they mislead in a terminal or log viewer: controls, line separators, and
- * what reverses the direction of text or has no width.
+ * JSON does not escape these: controls, line separators, and what has no width or reverses the direction of
+ * text.
  */
 const deceptiveCharacters = /[\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 
-/** One line of JSON. If it is too long, all its texts are cut. */
+/** One line of JSON. If it is too long, its texts are cut. */
 export function logText(fields: object): string {
 	let line = "";
 	for (let length = maxTextLength; length > 0; length = Math.floor(length / 2)) {

@@ -6,7 +6,7 @@ export type ReadRequest = Exclude<ReturnType<typeof parseRead>, number | null>;
 
 export interface ReadSettings {
 	basePath: string;
-	/** Of one `docs`; more get 414. */
+	/** More get 414. */
 	docsMaxKeys: number;
 	targets: readonly TargetName[];
 	site?: boolean;
@@ -19,9 +19,9 @@ const callbackPattern = /^[A-Za-z_$][A-Za-z0-9_$]*(?:\.[A-Za-z_$][A-Za-z0-9_$]*)
 const maxCallbackLength = 128;
 
 interface ReadPath {
-	/** `/v0.9/doc/`; the whole path of a `query`. */
+	/** Such as `/v0.9/doc/`; of a `query`, the whole path. */
 	prefix: string;
-	/** `either`: a comma in the keys means several layers. `query`: lang and keys are in the query. */
+	/** `either`: a comma means several layers. `query`: lang and keys are in the query. */
 	kind: "doc" | "docs" | "either" | "query";
 	target: Target;
 }
@@ -44,17 +44,16 @@ export function readPaths(names: readonly TargetName[]): readonly ReadPath[] {
 	return paths;
 }
 
-/** The last one, still encoded: in a smallkey `+` is not a space. */
+/** Still encoded: in a smallkey `+` is not a space. */
 function parameterOf(query: string, name: string): string {
 	const match = query.split("&").findLast((part) => part.startsWith(`${name}=`));
 	return match?.slice(name.length + 1) ?? "";
 }
 
 /**
- * `<basePath><prefix><lang>/<keys>?<query>`, where `/sort` may follow the keys, or
- * `<basePath><path>?lang=<lang>&id=<keys>`. The language is checked before the keys (RCS
- * specification, "Endpoints").
- * @returns the read, the status of its refusal, or null if the path is not a read's
+ * `<basePath><prefix><lang>/<keys>[/sort]?<query>`, or `<basePath><path>?lang=<lang>&id=<keys>`. The language
+ * is checked first (RCS specification, "Endpoints").
+ * @returns the read, the status of its refusal, or null for another path
  */
 export function parseRead(target: string, { basePath, targets, docsMaxKeys }: ReadSettings) {
 	if (!target.startsWith(basePath)) return null;
@@ -82,7 +81,7 @@ export function parseRead(target: string, { basePath, targets, docsMaxKeys }: Re
 		const smallkey = parseSmallkey(decodeSegment(keys) ?? "");
 		return smallkey ? { kind: "doc" as const, ...common, items: [smallkey] } : 404;
 	}
-	// A comma may arrive as %2C. A key that cannot be decoded is kept as sent.
+	// A key that cannot be decoded is kept as sent.
 	const decoded =
 		decodeSegment(keys)?.split(",") ?? keys.split(",").map((item) => decodeSegment(item) ?? item);
 	if (decoded.length > maxItems) return 414;
@@ -91,7 +90,6 @@ export function parseRead(target: string, { basePath, targets, docsMaxKeys }: Re
 	return isOver ? 414 : { kind: "docs" as const, ...common, items };
 }
 
-/** No other white space. */
 function trimSpaces(item: string): string {
 	return item.includes(" ") ? item.replace(/^ +|(?<! ) +$/g, "") : item;
 }

@@ -18,7 +18,7 @@ const maxConcurrent = 24;
 
 type Fragments = readonly (Fragment | null)[];
 
-/** No promise if all fragments are in memory. @throws {Error} if a fragment cannot be read */
+/** No promise if all fragments are in memory. */
 export function answerRead(
 	request: ReadRequest,
 	ifNoneMatch: string | null,
@@ -29,7 +29,6 @@ export function answerRead(
 	for (const item of request.items) {
 		const fragment = parseSmallkey(item) ? readFragment(folder, item) : null;
 		if (fragment instanceof Promise) {
-			// Not read twice.
 			const read = (smallkey: string) => (smallkey === item ? fragment : readFragment(folder, smallkey));
 			return readAll(request.items, read).then((all) => replyWith(request, all, ifNoneMatch));
 		}
@@ -68,9 +67,9 @@ function replyWith(request: ReadRequest, fragments: Fragments | null, ifNoneMatc
 			: [encoder.encode(`/**/${callback}(`), ...json.map(escapeSeparators), encoder.encode(");")];
 	const length = lengthOf(pieces);
 	if (length > maxDocsBytes) return refuseRead(414);
-	// Cached briefly, so that no cache hides a new layer.
+	// No cache may hide a new layer.
 	const isIncomplete = fragments.includes(null);
-	// A copy of `fragmentHeaders` would take longer than finding the fragment: row `doc` of `npm run bench`.
+	// A copy of `fragmentHeaders` takes longer than finding the fragment (row `doc` of `npm run bench`).
 	const headers = {
 		"Content-Type": callback === null ? fragmentHeaders["Content-Type"] : scriptType,
 		"Access-Control-Allow-Origin": fragmentHeaders["Access-Control-Allow-Origin"],
@@ -113,7 +112,7 @@ function listOf(request: ReadRequest, fragments: Fragments) {
 	return { etag: etagOfTags(tags), json };
 }
 
-/** So that no request hashes a body. */
+/** Hashes no body. */
 function etagOfTags(tags: readonly string[]): string {
 	return etagOf(encoder.encode(tags.join("\n")));
 }

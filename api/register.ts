@@ -30,7 +30,7 @@ export interface RequestedChange {
 	/** `register 23ax5t (wms)` */
 	subject: string;
 	decide: Decide;
-	/** Of an update, known once it is decided. */
+	/** An update's is known once decided. */
 	registration: () => Registration | null;
 	kind: ChangeKind;
 }
@@ -61,7 +61,7 @@ const parseRegister: Parse = (smallkey, body) => {
 };
 
 const parseRemove: Parse = (smallkey, body) => {
-	// The method is not signed: a captured PUT could be sent again as a DELETE.
+	// The method is not signed: a captured PUT could come back as a DELETE.
 	if (body.length > 0) return [problemAt("", "body-empty")];
 	return {
 		subject: `remove ${smallkey}`,
@@ -75,7 +75,7 @@ const parseRemove: Parse = (smallkey, body) => {
 	};
 };
 
-/** None if the registration is stored already. `text` compares the canonical texts only, and reads no file. */
+/** None if stored already. `text` compares canonical texts, without reading the stored file. */
 export async function putEdits(
 	now: Reader,
 	smallkey: string,
@@ -165,14 +165,14 @@ const parseSimplify = updateParser("features", ({ factor, user: _user, ...unknow
 interface ChangeKind {
 	parse: Parse;
 	status: number;
-	/** Absent: the body is the receipt, as while a change waits for a reviewer. */
+	/** Absent: the receipt, as for every change that waits for a reviewer. */
 	bodyOf?: (smallkey: string) => unknown;
 }
 
 const changeKinds: Readonly<Record<Exclude<WriteAction, "refresh">, ChangeKind>> = {
-	/** PUT <base>/register/<smallkey>, /v1/register/… and /v2/register/… (RCS specification, "Write: register a layer"). */
+	/** PUT <base>[/v1|/v2]/register/<smallkey> (RCS specification, "Write: register a layer"). */
 	register: { parse: parseRegister, status: 201 },
-	/** DELETE <base>/register/<smallkey>, /v1/register/… and /v2/register/…, with an empty body. */
+	/** DELETE <base>[/v1|/v2]/register/<smallkey>, with an empty body. */
 	remove: { parse: parseRemove, status: 204 },
 	/** PUT <base>/v2/update/<smallkey>: some members of a registration. */
 	update: { parse: parseUpdate, status: 200, bodyOf: (key) => ({ msg: "Updated", key }) },
@@ -200,7 +200,7 @@ export function parseChange(
 	return problems.length > 0 ? refusalOf(problems) : { smallkey, kind, ...change };
 }
 
-/** Without its owner, whom `judgeWritten` checks. */
+/** `judgeWritten` checks the owner. */
 function judgeBody(smallkey: string, bytes: Uint8Array) {
 	const file = { path: layerPath(smallkey), kind: "file", bytes } as const;
 	const { layers, problems } = judgeChange(null, [file], "anyone");
@@ -212,7 +212,7 @@ function judgeWritten(smallkey: string, origin: ChangeOrigin, spellings: readonl
 	return judgeChange(before, [{ path: layerPath(smallkey), kind: "written" }], origin);
 }
 
-/** The git blob id: neither a harvest nor a change of another layer alters it. */
+/** Unchanged by a harvest or another layer. */
 export function registrationEtag(blob: string): string {
 	return `"${blob}"`;
 }
@@ -220,8 +220,8 @@ export function registrationEtag(blob: string): string {
 const maxShownLength = 80;
 
 /**
- * Refuses edits with 412 if a condition does not hold on their state (RFC 9110, section 13.1). `etag`: of the
- * registration that they leave. @param conditions not signed; empty: not sent
+ * Refuses with 412 (RFC 9110, section 13.1). `etag`: of the registration that the edits leave.
+ * @param conditions unsigned; empty: not sent
  */
 export function addConditions(
 	smallkey: string,
@@ -231,7 +231,7 @@ export function addConditions(
 	let etag: string | null = null;
 	const decideOnConditions: Decide = async (now) => {
 		const proposed = await decide(now);
-		// A request that is refused in any case is refused for that reason (RFC 9110, section 13.2.1).
+		// Another refusal comes first (RFC 9110, section 13.2.1).
 		if (isRefusal(proposed)) return proposed;
 		const ids = await now.ids(smallkey);
 		const before = ids && registrationEtag(ids.registration);

@@ -3,21 +3,20 @@ import type { Lang } from "../registry/smallkey.ts";
 import { problemAt, textIn, textsOf } from "../registry/texts.ts";
 import type { Refusal } from "../store/store.ts";
 
-/** A HEAD sends only the length of `body`. */
 export interface Reply {
 	status: number;
 	headers: Record<string, string>;
-	/** Pieces are never joined; `length` is that of all. */
+	/** Of pieces, `length` is that of all. */
 	body: Uint8Array | (Iterable<Uint8Array> & { readonly length: number });
-	/** Absent if the body has no texts for people. */
+	/** Absent without texts for people. */
 	bodyIn?: (lang: Lang) => Uint8Array;
-	/** For the log and the metrics. Never contains text of the request. */
+	/** For the log and the metrics; never text of the request. */
 	reason?: string;
 	/** In English, for the log only. */
 	cause?: string;
 }
 
-/** Larger answers are sent in pieces, and never joined. */
+/** Larger answers are sent in pieces. */
 export const maxJoinedBytes = 1_000_000;
 
 export const headersOfAnyType = {
@@ -71,7 +70,7 @@ export function answerTagged(
 
 const maxTagsLength = 8_192;
 
-/** RFC 9110, section 13.1.2. The comparison is weak: a cache that compresses the body makes the tag weak. */
+/** Weak comparison (RFC 9110, section 13.1.2): a cache that compresses makes the tag weak. */
 export function matchesEtag(ifNoneMatch: string, etag: string): boolean {
 	if (ifNoneMatch === etag || ifNoneMatch.trim() === "*") return true;
 	if (!ifNoneMatch.includes(etag) || ifNoneMatch.length > maxTagsLength) return false;
@@ -89,10 +88,7 @@ export function refuseFile(): Reply {
 	return refuse({ status: 404, errors: [problemAt("path", "no-file")] }, refusalHeaders);
 }
 
-/**
- * Pages of any site may read, with any header. `*` does not include `Authorization` (Fetch Standard, "CORS
- * non-wildcard request-header name").
- */
+/** `*` does not include `Authorization` (Fetch Standard, "CORS non-wildcard request-header name"). */
 export function allowReads(): Reply {
 	const headers = {
 		"Access-Control-Allow-Origin": "*",
@@ -107,7 +103,7 @@ export function jsonReply(status: number, value: unknown, headers: Record<string
 	return { status, headers: { ...jsonHeaders, ...headers }, body: encoder.encode(JSON.stringify(value)) };
 }
 
-/** `{"errors": […], "hint": …}`: 16 kB, since `listProblems` bounds the problems of a document. */
+/** `{"errors": […], "hint": …}` of at most 16 kB, since `listProblems` bounds the errors. */
 export function refuse(
 	{ status, errors, hint, retryAfter }: Refusal,
 	headers: Record<string, string> = {},
@@ -141,7 +137,6 @@ export function refuseWrite(refusal: Refusal, headers: Record<string, string> = 
 	return { ...refuse(refusal, headers), reason };
 }
 
-/** The reply itself if it has no texts for people, as a fragment. */
 export function inLanguageOf(reply: Reply, acceptLanguage: string | null): Reply {
 	const { bodyIn } = reply;
 	if (!bodyIn) return reply;

@@ -8,7 +8,7 @@ export interface Sender {
 	id: string;
 	/** Never logged. */
 	secret: string;
-	/** `until`: null means never. */
+	/** `until`: null: forever. */
 	previous: { secret: string; until: Date | null } | null;
 	/** Globs; null: all. */
 	smallkeys: string[] | null;
@@ -20,8 +20,8 @@ export interface Sender {
 export type Senders = ReadonlyMap<string, Sender>;
 
 /**
- * id → secret, or id → `{"key", "previous_key", "previous_key_until", "smallkeys", "review", "name",
- * "contact"}`, all but `key` optional. @param place `SENDERS` or the file's path, for the errors
+ * @param text id → secret, or id → `{"key"}` with any of `memberRules`
+ * @param place for the errors: `SENDERS` or a path
  * @throws {Error} that never names a secret
  */
 export function parseSenders(text: string, place: string): Senders {
@@ -80,13 +80,12 @@ function parseSender(id: string, entry: unknown, place: string): Sender {
 		if (!en || !fr) refuse("name must be a text, or one in en and one in fr");
 		for (const lang of langs) if (!isLine(name[lang])) refuse(`name.${lang} ${line}`);
 	}
-	// The rules above have checked the types.
 	const end = typeof until === "string" ? new Date(parseTimestamp(until) as number) : null;
 	const previous = previous_key === undefined ? null : { secret: previous_key, until: end };
 	return { id, secret: key, previous, smallkeys, review, name, contact: members.contact ?? null } as Sender;
 }
 
-/** A name is left out if it contains an email address, or is a sender's id, which is needed for signing. */
+/** Without names that have an email address, or are a sender's id, which signs. */
 export function senderNamesOf(senders: ReadonlyMap<string, { name: PublicName | null }>) {
 	const names = [...senders].flatMap(([id, { name }]) => {
 		if (name === null) return [];

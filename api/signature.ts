@@ -30,7 +30,7 @@ function base64url(bytes: Uint8Array): string {
 		.replaceAll("=", "");
 }
 
-/** Never throws. Takes constant time, and compares the encoded texts, since several texts decode alike. */
+/** Never throws. Compares encoded texts, since several decode alike, in constant time. */
 export async function verify(secret: string, message: Uint8Array, signature: string): Promise<boolean> {
 	const expected = await signMessage(secret, message);
 	let difference = expected.length ^ signature.length;
@@ -43,13 +43,9 @@ export async function sha256Hex(text: string): Promise<string> {
 	return hexOf(await hashes.sha256(encoder.encode(text)));
 }
 
-/** Hashed if a sender has no secret. */
 const dummySecret = "no sender has this secret";
 
-/**
- * Always tries two secrets, so that the time reveals neither which senders exist nor which ones are rotating
- * their secret.
- */
+/** Always tries two secrets: the time must not reveal which senders exist, or are rotating a secret. */
 export async function isSignedBy(
 	sender: Sender | undefined,
 	signed: Signed,

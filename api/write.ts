@@ -29,7 +29,7 @@ import { isSignedBy, sha256Hex } from "./signature.ts";
 
 export type Write = ReturnType<typeof writeHeaders> & {
 	action: WriteAction;
-	/** The signature does not cover it. */
+	/** Not signed. */
 	method: string;
 	target: string;
 	address: string | null;
@@ -37,7 +37,7 @@ export type Write = ReturnType<typeof writeHeaders> & {
 	length: number | null;
 };
 
-/** @param header of one that was sent several times, the texts with `, ` between them */
+/** @param header joins repeated ones with `, ` */
 export function writeHeaders(header: (name: string) => string | null | undefined) {
 	const text = (name: string) => header(name) ?? "";
 	return {
@@ -52,11 +52,10 @@ export function writeHeaders(header: (name: string) => string | null | undefined
 }
 
 /**
- * Limit of the address → 429, size → 413, encoding → 415, signature and time → 401, limits of the sender →
- * 429, payload → 400, ownership → 403, store → the action's answer. The head is judged before the body is
- * read.
+ * Limit of the address → 429, size → 413, encoding → 415, signature and time → 401, limit of the sender →
+ * 429, payload → 400, ownership → 403, store → the answer. The head is judged before the body is read.
  * @param readBody a Reply refuses the body
- * @throws {StoreBusy} if the store cannot be written now
+ * @throws {StoreBusy}
  */
 export async function answerWrite(
 	write: Write,
@@ -67,7 +66,7 @@ export async function answerWrite(
 	const { limiter, settings, store } = context;
 	const addressWait = address !== null && (await limiter?.address(address));
 	if (addressWait) return refuseLimited("address", addressWait);
-	// The size of a body in chunks is known only at its end (RFC 9112, section 6.3).
+	// The size of a chunked body is known at its end (RFC 9112, section 6.3).
 	const early = length !== null && length > maxRegistrationBytes ? tooLarge : judgeHead(write, context);
 	if (early) return refuseWrite(early);
 	const body = await readBody();
@@ -87,7 +86,7 @@ export async function answerWrite(
 			? parseRefresh(target, body, context.refresh !== undefined)
 			: (judgeReview(write) ?? parseChange(action, target, body, sender));
 	if (isRefusal(plan)) {
-		// A used signature must not take effect later, when other layers are stored, or with another method.
+		// The signature must not take effect later, on another state or with another method.
 		await store.remember({ ...meta, outcome: plan.status });
 		return refuseWrite(plan);
 	}
@@ -123,8 +122,8 @@ const refreshPath = /\/(?:update|refresh)\/(?:(all)|(\d{1,5}))(?:\/([1-9]\d{0,6}
 const dayMs = 86_400_000;
 
 /**
- * POST <base>/v1/update/<all or days> and <base>/v2/refresh/<all or days>[/<limit>]: with an empty body.
- * Harvests the layers that the sender may change, and answers with their number.
+ * POST <base>/v1/update/<all or days> and <base>/v2/refresh/<all or days>[/<limit>], with an empty body:
+ * harvests the layers that the sender may change, and answers with their number.
  */
 function parseRefresh(
 	target: string,
@@ -166,7 +165,6 @@ async function makeChange(
 	return textReply(receiptStatus, receiptIn, headers);
 }
 
-/** @param registration null if the layer is removed */
 async function receiptOf(
 	smallkey: string,
 	registration: Registration | null,
@@ -222,13 +220,13 @@ function judgeHead(write: Write, context: Context): Refusal | null {
 	return { status: 401, errors, reason: "time" };
 }
 
-/** One value may have a comma itself, such as a time of `date -R`. */
+/** One value may have a comma, as of `date -R`. */
 function repeatedHeader(name: string, text: string, isValue: (part: string) => boolean): Problem[] {
 	const isRepeated = text.includes(", ") && text.split(", ").every(isValue);
 	return isRepeated ? [problemAt(name, "header-twice", shownValue(text))] : [];
 }
 
-/** An unknown sender gets the text of a wrong signature. @param reason for the operator's log */
+/** An unknown sender gets the same text. @param reason for the log */
 function unauthorized(
 	{ signature, sender, timestamp, address }: Write,
 	{ limiter, settings }: Context,

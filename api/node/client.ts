@@ -11,12 +11,12 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
 export type TrustedProxies = (address: Address) => boolean;
 
-/** In bits; a wider range would trust a large part of the internet. */
+/** A wider range would trust a large part of the internet. */
 const minPrefixBits = { ipv4: 8, ipv6: 16 } as const;
 /** From the end, where proxies add their part. */
 const maxForwarded = 50;
 
-/** `TRUSTED_PROXIES`: such as `127.0.0.1,10.1.0.0/16`. An error is a text. */
+/** `127.0.0.1,10.1.0.0/16`. An error is a text. */
 export function parseTrustedProxies(text: string): TrustedProxies | string {
 	const trusted: [Address, number][] = [];
 	for (const part of text.split(",").map((range) => range.trim())) {
@@ -25,7 +25,7 @@ export function parseTrustedProxies(text: string): TrustedProxies | string {
 		if (!address || (bits !== undefined && !ipaddr.isValidCIDR(part)))
 			return `must be addresses or ranges such as 127.0.0.1,10.1.0.0/16, not ${part || "nothing"}`;
 		const kind = address.kind();
-		// An IPv4-mapped range of IPv6 begins with 96 bits that an IPv4 address does not have.
+		// A range of IPv4-mapped IPv6 has 96 bits more.
 		const mappedBits = kind === "ipv4" && plain.includes(":") ? 96 : 0;
 		const prefix = bits === undefined ? address.toByteArray().length * 8 : Number(bits) - mappedBits;
 		const least = minPrefixBits[kind];
@@ -43,10 +43,9 @@ function parseAddress(text: string): Address | null {
 }
 
 /**
- * Call it before the connection ends: a closed connection has no address.
- * @returns `address`: the connection's, or the one that trusted proxies forwarded. `shares`: for limits and
- * rooms; empty for a connection from this machine without a forwarded address: it may be a proxy that does
- * not name its clients
+ * Call it before the connection ends: a closed one has no address.
+ * @returns `address`: the connection's, or the one that trusted proxies forwarded. `shares`: for limits;
+ * empty for this machine without a forwarded address, which may be a proxy that does not name its clients
  */
 export function clientOf(request: IncomingMessage, isTrusted: TrustedProxies) {
 	const address = request.socket.remoteAddress ?? "";
@@ -67,13 +66,13 @@ export function clientOf(request: IncomingMessage, isTrusted: TrustedProxies) {
 	return { address: client.toString(), shares: sharesOf(client) };
 }
 
-/** With IPv6 the network of 64 bits, since one client has all of it, and that of its site. */
+/** One client has all of an IPv6 network of 64 bits. */
 function sharesOf(client: Address): Client {
 	const network = (bits: number) => `${ipaddr.IPv6.networkAddressFromCIDR(`${client}/${bits}`)}`;
 	return client.kind() === "ipv4" ? [`${client}`] : [network(64), `${network(48)}/48`];
 }
 
-/** The characters of a name or an address and its port. */
+/** A name or an address, and a port. */
 const hostPattern = /^[\w.:[\]-]{1,261}$/;
 
 export function originOf({ headers, socket }: IncomingMessage, isTrusted: TrustedProxies): string | null {
@@ -89,7 +88,7 @@ function isLoopback(address: Address): boolean {
 	return address.range() === "loopback";
 }
 
-/** As nginx calls it, in the log only: the client has closed the connection. */
+/** nginx's status, in the log only: the client has closed the connection. */
 export const clientGone = 499;
 
 const defaultHeldBytes = 32 * 1024 * 1024;
@@ -102,10 +101,7 @@ const noRoom: Refusal = {
 	retryAfter: 1,
 };
 
-/**
- * Bodies that arrive within a time, while there is room for their bytes. `read`: a Reply refuses the body.
- * `end` frees the room.
- */
+/** `read`: a Reply refuses the body. `end` frees its room. */
 export function createReceiver(timeoutMs: number, maxHeldBytes = defaultHeldBytes) {
 	const bodies = new Room(maxBodies);
 	const bytes = new Room(maxHeldBytes);
@@ -121,7 +117,7 @@ export function createReceiver(timeoutMs: number, maxHeldBytes = defaultHeldByte
 	};
 }
 
-/** Takes room for the bytes that have arrived, not for those announced. */
+/** Takes room for bytes that have arrived, not for announced ones. */
 function readBody(request: IncomingMessage, timeoutMs: number, take: ReturnType<Room["hold"]>["take"]) {
 	return new Promise<Uint8Array | Reply>((resolve) => {
 		let chunks: Buffer[] | null = [];
@@ -148,10 +144,7 @@ function readBody(request: IncomingMessage, timeoutMs: number, take: ReturnType<
 
 const maxUnreadBytes = 256 * 1024 * 1024;
 
-/**
- * Closes the connection of a client that does not read in time. @param timeoutMs beside the time at
- * `bytesPerSecond`
- */
+/** Closes the connection of a slow reader. @param timeoutMs beside the time at `bytesPerSecond` */
 export function createSend(timeoutMs: number, bytesPerSecond: number) {
 	const unread = new Map<ServerResponse, number>();
 	let unreadBytes = 0;
@@ -180,20 +173,16 @@ export function createSend(timeoutMs: number, bytesPerSecond: number) {
 		if (request.method === "HEAD" || body.length === 0) response.end();
 		else if (isStream) pipeline(Readable.from(body), response, () => undefined);
 		else if (isSending && !response.shouldKeepAlive && headers.Connection !== "close") {
-			// The client wants the connection closed. Closed before its whole body was read, it could lose
-			// the answer (RFC 9112, section 9.6).
+			// Closed before the whole body was read, the client could lose the answer (RFC 9112, section 9.6).
 			response.write(joined(body), "latin1");
 			finished(request, () => response.end());
 		} else response.end(joined(body), "latin1");
-		// The operating system's buffer takes most answers at once.
+		// The system's buffer takes most answers at once.
 		if (response.writableLength > 0 || isStream) watch(response, body.length);
 	};
 }
 
-/**
- * As a text with one character for each byte: a new buffer for each answer takes twice as long (row `docs-50`
- * of `npm run bench`).
- */
+/** As a Latin-1 text: a new buffer takes twice as long (row `docs-50` of `npm run bench`). */
 function joined(body: Reply["body"]): Uint8Array | string {
 	if (body instanceof Uint8Array) return body;
 	let text = "";

@@ -2,7 +2,6 @@ import type { Log } from "../../store/store.ts";
 import { logText } from "../log.ts";
 import type { Answered } from "./serve.ts";
 
-/** JSON lines on standard output. */
 function writeLine(fields: object): void {
 	process.stdout.write(`${logText({ time: new Date().toISOString(), ...fields })}\n`);
 }
@@ -11,9 +10,9 @@ const windowMs = 1_000;
 const maxKinds = 1_000;
 
 /**
- * Refusals must not fill a disk: of each kind, `maxLines` are written in a second. `skipped`: how many lines
- * were left out before a line.
- * @param kindOf null for a line that is always written
+ * Refusals must not fill a disk: each second writes `maxLines` of a kind. `skipped`: lines left out before
+ * this one.
+ * @param kindOf null: always written
  */
 export function limitedLog<Line extends object>(
 	write: (line: Line & { skipped?: number }) => void,
@@ -44,7 +43,6 @@ export function limitedLog<Line extends object>(
 
 const writeError = limitedLog(writeLine, 1, ({ error }: { error: string }) => stackOf(error));
 
-/** Without the message, which may vary. */
 export function stackOf(error: string): string {
 	return error.match(/^ {4}at .*$/gm)?.join("\n") ?? error;
 }
@@ -58,7 +56,6 @@ export const serviceLog: Log = {
 
 const maxRefusals = 20;
 
-/** Limits the refusals of each address. */
 export const logAnswer = limitedLog(writeLine, maxRefusals, ({ address = "", status }: Answered) =>
 	status < 400 ? null : address,
 );

@@ -20,7 +20,7 @@ export const defaultTimes = {
 export interface NodeOptions {
 	context: Context;
 	file: ReadFragment;
-	/** Gets each answer that is not a plain read. */
+	/** Gets writes and refusals. */
 	log: (answered: Answered) => void;
 	allReads: boolean;
 	observe?: (event: AnswerEvent) => void;
@@ -31,23 +31,18 @@ export interface NodeOptions {
 
 export interface AnswerEvent {
 	kind: "answer";
-	/** Its kind, or the action of a write. */
+	/** Or the action of a write. */
 	route: string;
 	status: number;
-	/** Since the request's head. */
 	milliseconds: number;
 	reason: string | undefined;
 }
 
-/** A line of the log; a refusal's has the client's address, a reason and a cause. */
 export type Answered = { status: number; address?: string; [member: string]: unknown };
 
 const maxWaiting = 1_000;
 
-/**
- * Does not listen yet. `end` answers the requests that have begun, and closes what is open after all
- * time-outs.
- */
+/** Does not listen yet. `end` answers begun requests, and closes connections after all time-outs. */
 export function createNodeServer(options: NodeOptions) {
 	const times = { ...defaultTimes, ...options.times };
 	const requestTimeout = times.headTimeoutMs + times.bodyTimeoutMs;
@@ -56,15 +51,14 @@ export function createNodeServer(options: NodeOptions) {
 		headersTimeout: times.headTimeoutMs,
 		requestTimeout,
 		connectionsCheckingInterval: times.checkEveryMs,
-		// A target that is too long gets 414, and not 431.
+		// A long target gets 414, and not 431.
 		maxHeaderSize: 64 * 1024,
 	};
-	/** The requests of each connection that are not answered; null before its first one. */
+	/** Unanswered requests; null before the first one. */
 	const connections = new Map<Socket, (() => void)[] | null>();
 	/**
-	 * A pipelined request is answered only after the answer before it is written (RFC 9112, section 9.3.2), and
-	 * sees the state after it. It starts in the next iteration of the event loop, so that other connections are
-	 * answered in between.
+	 * A pipelined request starts after the earlier answer (RFC 9112, section 9.3.2), in the next iteration of
+	 * the event loop, so that other connections are answered in between.
 	 */
 	const server = createServer(settings, (request, response) => {
 		const { socket } = request;
@@ -84,7 +78,7 @@ export function createNodeServer(options: NodeOptions) {
 		if (count === 1) begin();
 		else if (count > maxWaiting + 1) socket.destroy();
 	});
-	// A client that has closed its half of a connection still waits for its answer (RFC 9112, section 9.6).
+	// A client may close its half and wait for the answer (RFC 9112, section 9.6).
 	Object.assign(server, { httpAllowHalfOpen: true });
 	server.on("connection", (socket) => {
 		connections.set(socket, null);
@@ -103,7 +97,6 @@ export function createNodeServer(options: NodeOptions) {
 	return { server, end };
 }
 
-/** What all exchanges of a server share. */
 function prepareExchanges(options: NodeOptions, times: typeof defaultTimes, isClosing: () => boolean) {
 	const isTrusted = options.trustedProxies ?? (() => false);
 	const receive = createReceiver(times.bodyTimeoutMs, options.maxHeldBytes);
@@ -113,7 +106,7 @@ function prepareExchanges(options: NodeOptions, times: typeof defaultTimes, isCl
 
 type Exchange = ReturnType<typeof openExchange>;
 
-/** One request and its answer. @param startMs when the request's head came */
+/** @param startMs when the request's head came */
 function openExchange(
 	server: ReturnType<typeof prepareExchanges>,
 	request: IncomingMessage,
@@ -124,7 +117,7 @@ function openExchange(
 	const { method = "GET", url = "/" } = request;
 	const route = routeOf(method, url, settings, routes);
 	let connected: ReturnType<typeof clientOf> | undefined;
-	// First called before the connection ends: later, the client is unknown.
+	// Must first be called before the connection ends.
 	const client = () => (connected ??= clientOf(request, server.isTrusted));
 	return { server, request, response, startMs, method, url, route, client };
 }
@@ -164,7 +157,7 @@ async function answerSigned(exchange: Exchange, action: WriteAction): Promise<Re
 	const { read, end } = server.receive(request, shares);
 	const readBody = async () => {
 		const body = await read();
-		// A head without its body costs as much as a wrong signature.
+		// Costs as much as a wrong signature.
 		const isMissing = "status" in body && [408, clientGone].includes(body.status);
 		if (isMissing && address !== null) server.context.limiter?.punish(address);
 		return body;
@@ -180,7 +173,7 @@ async function answerSigned(exchange: Exchange, action: WriteAction): Promise<Re
 
 function finishExchange(exchange: Exchange, made: Reply): void {
 	const { server, request, response, startMs, method, route } = exchange;
-	// The client can then still read the answer.
+	// So that the client can read the answer.
 	if (method !== "GET" && method !== "HEAD") request.resume();
 	if (server.isClosing()) response.shouldKeepAlive = false;
 	const reply = inLanguageOf(made, request.headers["accept-language"] ?? null);
@@ -197,7 +190,6 @@ function finishExchange(exchange: Exchange, made: Reply): void {
 		const line = lineOf(exchange);
 		server.log({ id, ...line, ...(line.status >= 400 && { address, reason, cause }) });
 	};
-	// Once the client has the answer, or is gone.
 	if (response.writableFinished || hasGone(response)) log();
 	else response.once("close", log);
 }
@@ -223,8 +215,8 @@ function lineOf({ request, response, startMs, method, url }: Exchange) {
 }
 
 /**
- * @param settings names for the error @param advice a sentence at its end
- * @returns the address, such as `http://127.0.0.1:8080`
+ * @param settings names for the error
+ * @returns such as `http://127.0.0.1:8080`
  * @throws {Error} if the server cannot listen
  */
 export async function listen(

@@ -21,14 +21,14 @@ export type Service = Awaited<ReturnType<typeof openLocal>>;
 
 export interface ServiceOptions {
 	extensions?: readonly Extension[];
-	/** In one line; null if the senders file is applied. */
+	/** Null if the senders file is applied. */
 	sendersState?: (() => string | null) | undefined;
 	now?: () => Date;
 	log?: Log;
 	seed?: (configuration: Configuration) => Promise<Edit[]>;
 	filesRetryMs?: number;
 	storeLimits?: Partial<StoreLimits>;
-	/** Installs the hook that judges pushes. @returns false if it installs none */
+	/** Tests replace it. */
 	guard?: typeof installHook;
 }
 
@@ -73,7 +73,7 @@ export class StartedParts {
 	readonly close = (): Promise<void> => closeAll(this.all.map(({ close }) => close));
 }
 
-/** Then tells the extensions of each range, in order. */
+/** Publishes each range, then calls the extensions, in order. */
 function publishTo(publication: Publication, { all }: StartedParts, log: Log) {
 	let announced: Promise<unknown> = Promise.resolve();
 	const announce = async ({ to, changes }: CommitRange) => {
@@ -89,10 +89,7 @@ function publishTo(publication: Publication, { all }: StartedParts, log: Log) {
 	};
 }
 
-/**
- * Reads come from the rendered files, which follow the branch.
- * @throws {Error} with advice if the layers cannot be read and there are no rendered files
- */
+/** @throws {Error} with advice if there are neither readable layers nor rendered files */
 export async function openLocal(
 	configuration: Configuration,
 	senders: Senders,
@@ -158,7 +155,7 @@ export async function openLocal(
 	};
 }
 
-/** The last part first, and each one. @throws the first failure */
+/** The last part first. @throws the first failure, after all */
 export async function closeAll(parts: readonly (() => unknown)[]): Promise<void> {
 	const failures: unknown[] = [];
 	for (const close of parts.toReversed()) {

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-// access and statfs by the module: tests replace them.
+// Tests replace `access` and `statfs` of the module.
 import files, { constants, mkdir, readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { collectFolder } from "../../publish/collect.ts";
@@ -36,7 +36,7 @@ const patientLimits = { silenceMs: 300_000 };
 /** A batch of thousands may reach GitHub's hourly limits. */
 const batchLimits = { requestMs: 60_000, waitMs: 60_000, batchMs: 3_600_000 };
 
-/** For a command: the layers on GitHub, or those in DATA_DIR, on which no service may run. */
+/** For a command. No service may run on DATA_DIR. */
 export async function openStore(configuration: Configuration) {
 	const { github, dataDir } = configuration;
 	const now = () => new Date();
@@ -65,7 +65,7 @@ export async function openStore(configuration: Configuration) {
 	return { store, place: `the branch main of ${repository}`, close };
 }
 
-/** @throws {Error} if this user may not write there, or should not */
+/** @throws {Error} if this user cannot or should not write there */
 export async function makeDataDir(folder: string): Promise<void> {
 	await mkdir(folder, { recursive: true }).catch((cause) => {
 		throw new Error(`DATA_DIR: must be a folder that this user may write, and ${folder} is not`, { cause });
@@ -74,14 +74,13 @@ export async function makeDataDir(folder: string): Promise<void> {
 	if (foreign !== null) throw new Error(foreign);
 }
 
-/** Makes the folder, or refuses it, and takes its lock. */
 export async function openDataDir(
 	configuration: Configuration,
 	lockOptions: Parameters<typeof lockFolder>[1],
 ): ReturnType<typeof lockFolder> {
 	const { dataDir, github } = configuration;
 	await makeDataDir(dataDir);
-	// Before the lock's file: a restore needs an empty folder.
+	// Before the lock: a restore needs an empty folder.
 	if (!github) await refuseEmptyStart(configuration);
 	return lockFolder(dataDir, lockOptions);
 }
@@ -93,7 +92,7 @@ export function repositoryPath(dataDir: string): string {
 type Places = Pick<Configuration, "dataDir" | "lastStart">;
 
 /**
- * The data folder of a lost or unmounted disk is empty, and a start would make a new repository there.
+ * The data folder of an unmounted disk is empty.
  * @throws {Error} if the folder has no layers, but `LAST_START` or `DATA_DIR/dist.served` says that it had
  */
 export async function refuseEmptyStart({ dataDir, lastStart }: Places): Promise<void> {
@@ -126,12 +125,12 @@ export async function noteStart(
 	await replaceFile(lastStart, line).catch(warn);
 }
 
-/** A checkpoint, its files and a repack still fit. */
+/** Enough for a group, its files and a repack. */
 const minFreeBytes = 64 << 20;
 const mebibyte = 1 << 20;
 const checkEveryMs = 10_000;
 
-/** `/readyz` reads only the last result, so that a hanging disk does not block it. */
+/** A hanging disk does not block `/readyz`, which reads the last result. */
 export function watchDisk(folder: string) {
 	let problem: string | null = null;
 	const check = async () => {
@@ -141,7 +140,6 @@ export function watchDisk(folder: string) {
 	return { check, state: () => problem, stop: () => clearInterval(timer) };
 }
 
-/** In one line; null if the disk can be written. */
 async function findDiskProblem(folder: string): Promise<string | null> {
 	let verb = "written";
 	try {

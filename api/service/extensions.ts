@@ -14,7 +14,7 @@ export interface App {
 	extensions: readonly Extension[];
 }
 
-/** Returns the exit code; it never throws and never ends the process. */
+/** Returns the exit code; never throws. */
 export type Run = (argv: readonly string[], environment: Environment, io: Io, app: App) => Promise<number>;
 
 /** In the order of `--help`. */
@@ -29,18 +29,18 @@ export type Command = readonly [
 
 export interface ExtensionFile {
 	path: string;
-	/** The text is made only if one of these entries has changed. Absent: always. */
+	/** Made only if one of these has changed; absent: always. */
 	from?: readonly object[];
 	text: () => string;
 }
 
-/** A part that can be left out: the catalogue, and those of `extensions/index.ts`. */
+/** The catalogue, and those of `extensions/index.ts`. */
 export interface Extension {
 	name: string;
-	/** Also read if unused: a wrong value ends the start, and all names are known. */
+	/** Always read: a wrong value ends the start. */
 	settings?: (variables: Variables) => object;
 	commands?: readonly Command[];
-	/** Files that it adds to a catalogue without a service. @param chunks all entries in their parts, in order */
+	/** Of a catalogue without a service. @param chunks all entries, in order */
 	files?(chunks: readonly (readonly object[])[], publicUrl: string): Iterable<ExtensionFile>;
 	start?(service: RunningService): Promise<Started> | Started;
 }
@@ -51,15 +51,15 @@ export type LayerPart = (lang: Lang) => Partial<Omit<LayerStatus, "harvest" | "h
 };
 
 export interface Started {
-	/** For the extensions that are started after it. */
+	/** For later extensions. */
 	provides?: object;
-	/** @param smallkeys the layers whose registration was written */
+	/** @param smallkeys whose registration was written */
 	changed?: (commit: string, smallkeys: readonly string[]) => void;
 	routes?: readonly OtherRoute[];
-	/** Null: it knows nothing of the layer. @param layer null if it is not registered */
+	/** Null: nothing is known. @param layer null if it is not registered */
 	layer?: (smallkey: string, layer: Layer | null) => Promise<LayerPart | null>;
 	refresh?: Context["refresh"];
-	/** Why it is not ready, in one line for `/readyz`; null if it is. */
+	/** For `/readyz`, in one line; null if it is ready. */
 	state?: () => string | null;
 	observe?: (event: ServiceEvent) => void;
 	close: () => unknown;
@@ -75,9 +75,9 @@ export interface RunningService<Settings extends object = object> {
 	store: Store;
 	/** Null if the layers are on GitHub. */
 	repository: string | null;
-	/** The commit that is served. */
+	/** Served. */
 	tip: () => string | null;
-	/** Of the rendered files. */
+	/** Folder of the rendered files. */
 	out: string;
 	now: () => Date;
 	log: Log;

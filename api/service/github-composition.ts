@@ -26,7 +26,6 @@ export async function openGithubService(
 	const { store, state } = watchStore(githubStore({ ...github, fetch, now }), () => performance.now());
 	const parts = new StartedParts(() => state() ?? sendersState());
 	const layers = () => countLayers(out, targets);
-	// The queue is known only to GitHub, and the published commits only to the hosting.
 	const gauges = async () => ({ layers: layers() });
 	const noRepository = { repository: null, tip: () => null, smallkeys: () => [] };
 	const core = { configuration, senders, store, out, now, log: serviceLog, gauges, ...noRepository };
@@ -44,7 +43,7 @@ export async function openGithubService(
 	};
 }
 
-/** The most fragments in one folder: each target leaves out other layers. */
+/** Of the fullest folder: each target leaves out other layers. */
 function countLayers(out: string, targets: readonly TargetName[]): number {
 	const counts = fragmentFolders(targets).map((folder) => {
 		const path = join(out, folder);
@@ -56,10 +55,10 @@ function countLayers(out: string, targets: readonly TargetName[]): number {
 
 const failureMs = 60_000;
 
-/** In a message of store/github/client.ts: ` GET /repos/…:`, or ` to GET /repos/…` before a colon. */
+/** In store/github/client.ts: ` GET /repos/…:`, or ` to GET /repos/…` before a colon. */
 const requestPattern = /(?<=:) [A-Z]+ \/\S*:| to [A-Z]+ \/\S*(?=:)/;
 
-/** `state`: why the last write failed, in one line; null a minute later. */
+/** `state`: why the last write failed; null a minute later. */
 export function watchStore(store: Store, now: () => number) {
 	let problem: string | null = null;
 	let failedMs = 0;

@@ -5,7 +5,7 @@ import { connect, createServer } from "node:net";
 import { basename, dirname, join, relative } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** With its ending, within the limit of every system for sockets, 103 bytes. */
+/** Every system allows sockets 103 bytes, with the ending. */
 const maxPathBytes = 88;
 
 interface Lock {
@@ -13,8 +13,7 @@ interface Lock {
 }
 
 /**
- * A listening Unix socket, which the system closes with its process: a killed process blocks no start, not
- * even in another container.
+ * A listening Unix socket: a killed process blocks no start, not even in another container.
  * @param waiting gets a line before a wait, and where the disk cannot be written
  */
 export async function lockFolder(
@@ -36,7 +35,7 @@ export async function lockFolder(
 	}
 }
 
-/** On such a disk, two services cannot damage anything. @throws {Error} for any other reason */
+/** Where nothing can be written, two services do no damage. @throws {Error} for another reason */
 function whyUnwritable(error: NodeJS.ErrnoException, folder: string): string {
 	const { code = "" } = error;
 	if (code === "EACCES" || code === "EPERM")
@@ -73,8 +72,8 @@ function socketPath(folder: string, name: string): string {
 }
 
 /**
- * Listens at `<path>.<number>`; null if another process does. link(2) replaces no file, and the highest
- * number stays: of two processes that find a dead lock, one gets the next number.
+ * Listens at `<path>.<number>`; null if another process does. link(2) replaces no file: of two processes that
+ * find a dead lock, one gets the next number.
  */
 async function tryLock(path: string): Promise<Lock | null> {
 	const numbers = await numbersOf(path);
@@ -103,7 +102,7 @@ async function takeNumber(path: string, temporary: string, numbers: readonly num
 	}
 	const isTaken = (await numbersOf(path)).at(-1) === number;
 	for (const old of isTaken ? numbers : [number]) {
-		// Its socket is dead, and the highest number decides.
+		// The highest number decides.
 		await files.rm(`${path}.${old}`, { force: true }).catch(() => undefined);
 	}
 	return isTaken;
@@ -116,7 +115,6 @@ async function numbersOf(path: string): Promise<number[]> {
 	return numbers.filter((number) => number > 0).sort((a, b) => a - b);
 }
 
-/** @throws {Error} if a socket cannot be reached */
 async function isHeld(path: string, numbers: readonly number[]): Promise<boolean> {
 	for (const number of numbers) {
 		const socket = connect(`${path}.${number}`);

@@ -23,10 +23,7 @@ export async function findSenders(env: Environment, dataDir: string) {
 
 export const firstSender = "publisher";
 
-/**
- * Without any senders, creates the file with one sender (`created`).
- * @throws {Error} that never names a secret
- */
+/** Without senders, creates the file with one (`created`). @throws {Error} that never names a secret */
 export async function readSenders(env: Environment, dataDir: string) {
 	const existing = await findSenders(env, dataDir);
 	if (existing) return { ...existing, created: null };
@@ -43,8 +40,8 @@ export function randomSecret(): string {
 }
 
 /**
- * Atomically, one change at a time. `change` may throw to refuse.
- * @throws {Error} if the file is, or would become, invalid; it is unchanged then
+ * One change at a time. `change` may throw.
+ * @throws {Error} if the file is, or would become, invalid; it stays as it was
  */
 export async function changeSenders(
 	dataDir: string,
@@ -64,7 +61,7 @@ export async function changeSenders(
 	}
 }
 
-/** Null where other users of this machine may not read the file. */
+/** Null where other users may not read the file. */
 export function warnOfReaders(place: string): string | null {
 	const mode = place === "SENDERS" ? 0 : (statSync(place, { throwIfNoEntry: false })?.mode ?? 0);
 	if ((mode & 0o077) === 0) return null;
@@ -75,8 +72,8 @@ export function warnOfReaders(place: string): string | null {
 const checkEveryMs = 500;
 
 /**
- * Applies each change of the file to `senders`, all at once; an invalid file only gives a warning.
- * @returns `state`: why it cannot be applied, in one line without its path; null if it is applied
+ * Applies each valid change of the file to `senders`.
+ * @returns `state`: why it is not applied, in one line without its path
  */
 export function followSenders(path: string, senders: Map<string, Sender>, log: Log) {
 	let problem: string | null = null;
@@ -92,18 +89,18 @@ export function followSenders(path: string, senders: Map<string, Sender>, log: L
 			const { code, message } = error as NodeJS.ErrnoException;
 			const what = code === undefined ? "is not in order" : `cannot be read: ${code}`;
 			const result = "the senders stay as they were";
-			// `/readyz` is public: only the log has the path and the details.
+			// `/readyz` is public, the log has the details.
 			problem = `the senders file ${what}; ${result}`;
 			log.warn(`${message}; ${result}`);
 		}
 	};
 	watchFile(path, { interval: checkEveryMs, persistent: false }, check);
-	// For a change since the senders were read.
+	// The file may have changed since it was read.
 	check();
 	return { state: () => problem, end: () => unwatchFile(path, check) };
 }
 
-/** In the order of the file, which does not get an undefined member. */
+/** Undefined members leave the file. */
 export type SenderFields = Record<string, unknown>;
 
 function entryOf(fields: SenderFields): SenderEntry {
@@ -121,7 +118,7 @@ export async function addSender(dataDir: string, id: string, fields: SenderField
 	});
 }
 
-/** @param change returns the new members; null removes the sender @throws {WrongError} if no sender has this id */
+/** @param change null removes the sender @throws {WrongError} if no sender has this id */
 export async function changeSender(
 	dataDir: string,
 	id: string,

@@ -35,7 +35,7 @@ function readCore(variables: Variables, env: Environment) {
 		host: variables.text("HOST", "127.0.0.1"),
 		dataDir,
 		lastStart: variables.text("LAST_START", ""),
-		/** The service starts with the checkout's examples. */
+		/** With the checkout's examples. */
 		isTrial: !isProduction && dataDir === resolve(trialDataDir),
 		...readServing(variables, { fallback: 1000, max: 1000 }),
 		cacheMegabytes: variables.integer("CACHE_MB", 64, 1, 100_000),
@@ -61,7 +61,7 @@ export function settingNames(more: readonly ReadSettings[], env: Environment = {
 	return new Set([...variables.names, "SENDERS"]);
 }
 
-/** Whether at most so many characters were added, left out or changed (Levenshtein). */
+/** Levenshtein. */
 function isNear(from: string, to: string, edits: number): boolean {
 	if (from === "" || to === "") return from.length + to.length <= edits;
 	const [a, b] = [from.slice(1), to.slice(1)];
@@ -80,12 +80,12 @@ export function misspeltSettings(env: Environment, more: readonly ReadSettings[]
 	});
 }
 
-/** GitHub Actions sets GITHUB_REPOSITORY in every step: without credentials, that would be an error. */
+/** GitHub Actions sets GITHUB_REPOSITORY, an error without credentials. */
 export function withoutStore(env: Environment): Environment {
 	return { ...env, GITHUB_REPOSITORY: undefined };
 }
 
-/** In an object for `parsed`, which names no value: it may have a password. */
+/** For `parsed`, which never names the value: it may have a password. */
 function parseProxy(href: string): { href: string } | string {
 	const isAddress = /^https?:\/\//.test(href) && URL.canParse(href);
 	return isAddress ? { href } : "must be an http or https address, such as http://proxy.example:3128";
@@ -94,7 +94,7 @@ function parseProxy(href: string): { href: string } | string {
 const settingsFileName = "fragments.env";
 
 /**
- * Lines of `NAME=value`, like systemd's `EnvironmentFile`. The environment takes precedence.
+ * Lines of `NAME=value`, as in systemd's `EnvironmentFile`. The environment has precedence.
  * @throws {Error} for another line
  */
 export function withSettingsFile(environment: Environment, folder: string): Environment {

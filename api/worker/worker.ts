@@ -12,11 +12,11 @@ import { parseSenders } from "../senders.ts";
 import { answerWrite, writeHeaders } from "../write.ts";
 
 export interface Bindings {
-	/** Workers, "Static assets", binding. */
+	/** Workers, "Static assets". */
 	ASSETS?: { fetch(address: string): Promise<Response> };
 	/** Used instead of ASSETS (R2, "Workers API reference"). */
 	OBJECTS?: { get(name: string): Promise<{ httpEtag: string; arrayBuffer(): Promise<ArrayBuffer> } | null> };
-	/** Workers, "Rate limiting", binding; without it, writes are not limited. */
+	/** Workers, "Rate limiting"; without it, writes are not limited. */
 	WRITES?: { limit(options: { key: string }): Promise<{ success: boolean }> };
 	[variable: string]: unknown;
 }
@@ -33,17 +33,15 @@ export function filesOf({ ASSETS, OBJECTS }: Bindings): (file: string) => Promis
 		if (response.status === 404) return null;
 		if (response.status !== 200) throw new Error(`ASSETS: answers ${response.status} to /${path}`);
 		const body = new Uint8Array(await response.arrayBuffer());
-		// As without the worker, but strong, since the body is not compressed here.
+		// Strong, since the body is not compressed here.
 		return { body, etag: response.headers.get("ETag")?.replace(/^W\//, "") ?? etagOf(body) };
 	};
 }
 
-/**
- * A fetch for each key: a request may make 50 on the free plan, 10,000 on the paid one (Workers, "Limits").
- */
+/** A request may fetch 50 times on the free plan, 10,000 on the paid one (Workers, "Limits"). */
 const docsMaxKeys = { fallback: 45, max: 900 };
 
-/** Each takes up to five of the free plan's 50 fetches. */
+/** Each takes up to five fetches. */
 const maxBatch = 4;
 
 const retryAfterSeconds = 3600;
@@ -71,7 +69,7 @@ export function makeContext(
 	return { store, settings, now, log, readiness, limiter: limiterOf(bindings) };
 }
 
-/** `SENDERS`, `SENDERS_2` … up to the first blank one. Each has at most 5 kB (Workers, "Limits"). */
+/** `SENDERS`, `SENDERS_2` … up to a blank one: each has at most 5 kB (Workers, "Limits"). */
 function sendersText(env: Environment): string {
 	const parts = [env.SENDERS];
 	while (parts.at(-1)?.trim()) parts.push(env[`SENDERS_${parts.length + 1}`]);
@@ -80,7 +78,6 @@ function sendersText(env: Environment): string {
 
 const limitPeriodSeconds = 60;
 
-/** No further tokens are taken for a wrong signature. */
 function limiterOf({ WRITES }: Bindings): WriteLimiter | undefined {
 	if (!WRITES) return undefined;
 	const waitSeconds = async (key: string) => ((await WRITES.limit({ key })).success ? 0 : limitPeriodSeconds);
@@ -120,7 +117,7 @@ export class FragmentWorker {
 
 	readonly fetch = async (request: Request, bindings: Bindings): Promise<Response> => {
 		const { method, url, headers } = request;
-		// As it was sent.
+		// As sent: `URL` would change it.
 		const target = url.slice(url.indexOf("/", url.indexOf("//") + 2));
 		const made = await this.#answer(request, target, bindings);
 		const reply = inLanguageOf(made, headers.get("Accept-Language"));
@@ -138,7 +135,7 @@ export class FragmentWorker {
 	async #answer(request: Request, target: string, bindings: Bindings): Promise<Reply> {
 		let kind: Route["kind"] = "refused";
 		try {
-			// The engine resets the connection if a body is left unread.
+			// The engine resets the connection of an unread body.
 			const body = await readBody(request);
 			const settings = this.#settingsOf(bindings);
 			const routes = settings.site ? this.routesOf(bindings) : [];
@@ -183,7 +180,7 @@ export class FragmentWorker {
 	}
 }
 
-/** `extensions/hosting/deployment.ts` defines it in a bundle. */
+/** Defined by `extensions/hosting/deployment.ts`. */
 declare const BUNDLED_COMMIT: string | null | undefined;
 
 function memoize<T>(make: (bindings: Bindings) => T): (bindings: Bindings) => T {

@@ -5,10 +5,7 @@ const maxAnswerBytes = 1_000_000;
 
 type ServiceAnswer = Awaited<ReturnType<typeof askService>>;
 
-/**
- * The answer is untrusted text: print it with `plain`. `timeoutMs`: for the whole answer.
- * @throws {Error} with the address
- */
+/** The answer is untrusted: print it with `plain`. @throws {Error} with the address */
 export async function askService(
 	address: string,
 	timeoutMs: number,
@@ -25,7 +22,7 @@ export async function askService(
 	}
 }
 
-/** For an answer that is no refusal, such as a proxy's, its lines. */
+/** The lines of another answer, such as a proxy's. */
 export function errorsOf({ text }: ServiceAnswer): string[] {
 	const { errors } = (tryJson(text) ?? {}) as { errors?: unknown };
 	if (!Array.isArray(errors)) return text.split("\n").filter((line) => line !== "");

@@ -2,15 +2,15 @@ import { type LookupAddress, type LookupOptions, lookup } from "node:dns";
 import ipaddr from "ipaddr.js";
 import { type Cause, type CauseCode, causeOf, causeText } from "../../../registry/health.ts";
 
-/** In a public range, but it answers only inside Azure's network. */
+/** Public, but inside Azure's network only. */
 const azureMetadata = "168.63.129.16";
 
-/** RFC 4291, section 2.4. Old forms of IPv4 in IPv6, such as `::127.0.0.1`, are outside of it. */
+/** RFC 4291, section 2.4; without IPv4 in old forms, such as `::127.0.0.1`. */
 const globalUnicast = ipaddr.parseCIDR("2000::/3") as [ipaddr.IPv6, number];
 
 /**
  * Not private, loopback, link-local, carrier-grade NAT, multicast, reserved or a metadata service, in any
- * spelling, nor an IPv6 address that contains such an IPv4 address.
+ * spelling, nor an IPv6 address with such an IPv4 address.
  */
 export function isPublicAddress(text: string): boolean {
 	if (!ipaddr.isValid(text)) return false;
@@ -40,8 +40,8 @@ const resolveByDns: Resolve = (host, options, done) => lookup(host, { ...options
 type LookupDone = (error: Error | null, address: string | LookupAddress[], family?: number) => void;
 
 /**
- * Refuses a name if one of its addresses is not public. The connection uses the checked addresses: a second
- * resolution could return others (DNS rebinding).
+ * Refuses a name with an address that is not public. The connection uses the checked addresses: another
+ * resolution could differ (DNS rebinding).
  */
 export function createLookup(resolve: Resolve = resolveByDns) {
 	return (host: string, options: LookupOptions, done: LookupDone): void => {
@@ -55,7 +55,7 @@ export function createLookup(resolve: Resolve = resolveByDns) {
 	};
 }
 
-/** `connect`: for any path of the host. `limit`: the host was asked often enough. */
+/** `connect`: the host has failed. `limit`: it was asked often enough. */
 export type FailureReason = "address" | "time" | "size" | "redirect" | "connect" | "network" | "limit";
 
 export class FetchFailure extends Error {
@@ -82,7 +82,7 @@ export function toFailure(error: unknown, signal: AbortSignal): unknown {
 	return new FetchFailure("network", causeOf("unreachable"), { cause: error });
 }
 
-/** By the codes of Node and undici. */
+/** Codes of Node and undici. */
 const meanings: readonly (readonly [codes: RegExp, FailureReason, CauseCode])[] = [
 	[/^ENOTFOUND$/, "connect", "name-unknown"],
 	[/^EAI_AGAIN$/, "network", "name-unknown"],

@@ -8,13 +8,13 @@ interface FetchOptions {
 	maxBytes?: number;
 	httpsProxy?: string;
 	httpProxy?: string;
-	/** `NO_PROXY`: names, whose subdomains are exempt, too, addresses, or `*`, separated by commas. */
+	/** `NO_PROXY`: `*`, or addresses and names with their subdomains, separated by commas. */
 	noProxy?: string;
 	onRequest?: (url: URL) => void;
 	resolve?: Resolve;
 }
 
-/** The body is never whole in memory. Rejects only if `parts` does. */
+/** Rejects only if `parts` does. */
 export type Take = (
 	parts: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
 	contentType: string,
@@ -28,28 +28,26 @@ export type GuardedFetch = (input: string | URL | Request, init?: GuardedInit) =
 
 const defaultTimeoutMs = 10_000;
 
-/** Of a body that is read in parts: bytes, and bytes a second for its time limit. */
+/** In bytes, of a body that is read in parts; more time for each second at this rate. */
 const maxTakenBytes = 64_000_000;
 const minRate = 1_000_000;
 
 const maxRedirects = 3;
 
-/** Below a request's limit, so that a dead host is recognized as such. */
+/** Below a request's limit, to recognize a dead host. */
 const maxConnectMs = 5_000;
 
-/** By which the operator of a service recognizes the client. */
 const userAgent = "fragment-publisher";
 
 /**
- * For all requests to map services and GitHub. It follows redirects unless `redirect` is `manual`, allows
- * http and https only, and checks each address to which a name resolves when the connection is made, also
- * after a redirect; behind a proxy, which resolves names, only literal addresses. It sends no cookies;
- * credentials are removed at a redirect to another origin. It resolves with the complete answer, and rejects
- * with a `FetchFailure` or the reason of the caller's signal.
+ * For all requests to map services and GitHub. It follows redirects unless `redirect` is `manual`, and allows
+ * http and https only. It checks every address to which a name resolves, at each connection; behind a proxy,
+ * which resolves names, literal addresses only. It sends no cookies, and no credentials to another origin. It
+ * resolves with the complete answer, and rejects with a `FetchFailure` or the reason of the caller's signal.
  */
 export function createFetch(options: FetchOptions = {}): GuardedFetch {
 	const { timeoutMs = defaultTimeoutMs, maxBytes = 5_000_000 } = options;
-	// Its 95 modules would take a tenth of the time of a start.
+	// On demand: its 95 modules take a tenth of a start.
 	let client: Promise<ReturnType<typeof clientOf>> | undefined;
 
 	async function fetchOnce(url: URL, init: GuardedInit, signal: AbortSignal): Promise<Response> {
@@ -86,7 +84,7 @@ export function createFetch(options: FetchOptions = {}): GuardedFetch {
 				url = target;
 			}
 		} catch (error) {
-			// Used here, neither signal is garbage-collected before: in Node 20 it would not abort then.
+			// This use keeps both signals from garbage collection: in Node 20 they would not abort.
 			if (signal.aborted && signal.reason === limit.signal.reason)
 				throw new FetchFailure("time", causeOf("slow", timeoutMs / 1000));
 			throw toFailure(error, signal);
@@ -111,10 +109,7 @@ function createLimit(timeoutMs: number) {
 	};
 }
 
-/**
- * Counts bytes after decompression: a small compressed answer cannot fill the memory. After `maxBytes` it
- * closes the connection.
- */
+/** Counts decompressed bytes, and closes the connection after `maxBytes`. */
 async function* partsOf(answer: Response, maxBytes: number, onRead = (_bytes: number) => {}) {
 	let bytes = 0;
 	for await (const part of (answer.body ?? []) as AsyncIterable<Uint8Array>) {
@@ -128,11 +123,11 @@ async function* partsOf(answer: Response, maxBytes: number, onRead = (_bytes: nu
 async function readWhole(answer: Response, url: URL, maxBytes: number): Promise<Response> {
 	const parts: Uint8Array[] = [];
 	for await (const part of partsOf(answer, maxBytes)) parts.push(part);
-	// An answer with a status such as 304 must not even have an empty body.
+	// A 304 must not even have an empty body.
 	return responseOf(answer, url, parts.length === 0 ? null : Buffer.concat(parts));
 }
 
-/** octokit needs the address for its errors; a constructed Response has none. */
+/** octokit's errors need the address. */
 function responseOf({ status, statusText, headers }: Response, url: URL, body: BodyInit | null): Response {
 	const response = new Response(body, { status, statusText, headers: [...headers] });
 	return Object.defineProperty(response, "url", { value: url.href });
@@ -151,7 +146,7 @@ const redirectStatuses = new Set([301, 302, 303, 307, 308]);
 function redirectTarget(answer: Response, from: URL): URL | null {
 	const location = answer.headers.get("Location");
 	if (!redirectStatuses.has(answer.status) || location === null) return null;
-	// Checked first: a URL parser needs much time for a long host.
+	// A URL parser needs much time for a long host.
 	if (location.length <= maxLocationLength && URL.canParse(location, from)) return new URL(location, from);
 	throw new FetchFailure("redirect", causeOf("redirects"));
 }
@@ -170,14 +165,13 @@ function afterRedirect(init: RequestInit, status: number, from: URL, to: URL): R
 }
 
 /**
- * undici's `EnvHttpProxyAgent` (6.29) is not used: for its NO_PROXY `example.ca` does not exempt
- * `maps.example.ca`, and `::1` exempts nothing without brackets. It also prints a warning (`UNDICI-EHPA`) at
- * every start.
+ * Not undici's `EnvHttpProxyAgent` (6.29): its NO_PROXY `example.ca` does not exempt `maps.example.ca`, `::1`
+ * exempts nothing without brackets, and it prints a warning (`UNDICI-EHPA`).
  */
 function clientOf(undici: typeof import("undici"), options: FetchOptions) {
 	const { Agent, ProxyAgent, fetch: undiciFetch } = undici;
 	const { allowPrivate, resolve, timeoutMs = defaultTimeoutMs, noProxy = "" } = options;
-	// A literal address is not looked up; `checkTarget` checks it.
+	// `checkTarget` checks literal addresses.
 	const lookup = allowPrivate ? {} : { lookup: createLookup(resolve) };
 	const network = { timeout: Math.min(timeoutMs, maxConnectMs), ...lookup } as buildConnector.BuildOptions;
 	const direct = new Agent({ connect: network });
