@@ -11,7 +11,7 @@ import { fragmentSettings, rendererStamp, renderFragments } from "./rendered.ts"
 
 export type Built = Awaited<ReturnType<typeof build>>;
 
-/** Smallkey → layer, in its last valid form if its file is wrong; null for a layer that is no longer served. */
+/** By smallkey, in the last valid form; null: no longer served. */
 export type ReadLayers = ReadonlyMap<string, CheckedLayer | null>;
 
 interface JudgedLayers {
@@ -20,23 +20,23 @@ interface JudgedLayers {
 	isWhole: boolean;
 }
 
-/** Stored beside the output folder, as `<out>.manifest`, and never served. */
+/** `<out>.manifest`, which is never served. */
 interface Manifest {
 	renderer: string;
-	/** Or the hash of a folder's files. */
+	/** Or a folder's hash. */
 	commit: string;
-	/** The output has these files in an earlier form or not at all. */
+	/** Files of which the output has an earlier form or none. */
 	wrong: readonly string[];
 }
 
-/** Of more changes, all layers are read. */
+/** For more, all layers are read. */
 const maxChanges = 1_000;
 const maxWrong = 200;
 
 /**
- * From a commit, only the layers that have changed since the last build are read. A wrong file of a folder
- * stops the build; of a commit, its last valid form is built.
- * @param fresh ignores the manifest of the last build, and compares every file
+ * Of a commit, only changes since the last build are read, and wrong files built in their last valid form; a
+ * wrong file of a folder stops the build.
+ * @param fresh compares every file
  * @returns `written`: numbers of files; null because of problems
  */
 export async function build(source: Source, out: string, given: FragmentSettings, fresh = false) {
@@ -72,8 +72,8 @@ async function readLayers(at: LayersAt, changed: readonly PathChange[] | null): 
 }
 
 /**
- * With the files that were wrong in the last build: each build names them. Null if the repository does not
- * have its commit, or too many files differ.
+ * With the files that were wrong: each build names them. Null if the earlier commit is missing, or too many
+ * files differ.
  */
 async function changesSince(
 	{ commit: before, wrong }: Manifest,
@@ -108,7 +108,7 @@ function manifestPath(out: string): string {
 	return `${out}.manifest`;
 }
 
-/** @throws {Error} if it cannot be read: a build from nothing would hide the fault */
+/** @throws {Error} a build from nothing would hide the fault */
 function readManifest(out: string): Manifest | null {
 	const path = manifestPath(out);
 	const text = existsSync(out) ? ifThereSync(path, () => readFileSync(path, "utf8")) : null;

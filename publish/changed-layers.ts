@@ -7,13 +7,10 @@ import { listTree, type PathChange, readEntries } from "../store/git/commands/tr
 import type { CommitAt } from "./collect.ts";
 import { eachInSlices } from "./file-writer.ts";
 
-/** Yields the files of all spellings of each smallkey, sorted by path; in portions. */
+/** In portions: the files of all spellings of each smallkey, sorted by path. */
 type ReadSpellings = (lowerKeys: ReadonlySet<string>) => AsyncIterable<LayerFile[][]>;
 
-/**
- * As `readValid`.
- * @param changed null: all paths @param listed all paths under `layers/`, if they are listed already
- */
+/** @param changed null: all @param listed all paths under `layers/`, if listed already */
 export async function readServed<T>(
 	at: CommitAt,
 	changed: readonly PathChange[] | null,
@@ -28,14 +25,14 @@ export async function readServed<T>(
 
 const maxWrong = 1_000;
 
-/** With the last valid form of each layer whose file is wrong. */
+/** Of a wrong file, the last valid form. */
 export async function readValid<T>(
 	at: CommitAt,
 	smallkeys: readonly string[],
 	read: ReadSpellings,
 	make: (layer: CheckedLayer) => T,
 ) {
-	/** Smallkey → what was made of the layer; null: it is not served. */
+	/** By smallkey; null: not served. */
 	const layers = new Map<string, T | null>();
 	const problems: FileProblem[] = [];
 	const wrong: string[] = [];
@@ -48,7 +45,7 @@ export async function readValid<T>(
 		await eachInSlices(portion, (spellings) => {
 			const judged = judgeStored(spellings);
 			problems.push(...judged.problems);
-			// The first spelling by path with a valid file; the others are problems.
+			// The first spelling by path; the others are problems.
 			const [served] = judged.layers.values();
 			for (const { path } of spellings) {
 				const { smallkey, part } = parseLayerPath(path) ?? {};
@@ -65,13 +62,13 @@ export async function readValid<T>(
 	return { layers, problems };
 }
 
-/** Of more folders, all of `layers/` is listed. */
+/** For more, all of `layers/` is listed. */
 const maxFolders = 200;
 /** In memory at once. */
 const readAtOnce = 4_000;
 const cachedAtOnce = 64;
 
-/** Reads with git processes: suited to many layers. */
+/** For many layers: starts git processes. */
 function commitLayers({ repository, commit }: CommitAt, all: readonly PathChange[] | null): ReadSpellings {
 	return async function* (lowerKeys) {
 		const folders = [...new Set(Array.from(lowerKeys, (smallkey) => `layers/${folderOf(smallkey)}/`))];
@@ -88,7 +85,7 @@ function commitLayers({ repository, commit }: CommitAt, all: readonly PathChange
 	};
 }
 
-/** Reads through the store, which caches folders: suited to few layers. */
+/** For few layers: the store caches folders. */
 export function storeLayers(at: CommitReader): ReadSpellings {
 	const read = async (lower: string) => {
 		const spellings = await at.spellings(lower);
@@ -104,7 +101,7 @@ export function storeLayers(at: CommitReader): ReadSpellings {
 
 const maxCommits = 200;
 
-/** The newest valid contents; null without a valid registration. Removed content stays removed. */
+/** Null without a valid registration. Removed content stays removed. */
 async function findEarlier(at: CommitAt, smallkey: string): Promise<CheckedLayer | null> {
 	const [path, descriptionPath] = layerPaths(smallkey);
 	for await (const file of versionsOf(at, path)) {
@@ -119,7 +116,7 @@ async function findEarlier(at: CommitAt, smallkey: string): Promise<CheckedLayer
 	return null;
 }
 
-/** Newest first. Git uses the changed paths of the commit graph for one path only. */
+/** Newest first. Git's commit graph speeds up a single path only. */
 async function* versionsOf({ repository, commit }: CommitAt, path: string) {
 	const how = [`--max-count=${maxCommits}`, "--format=", "--raw", "--no-abbrev"];
 	const output = await runGit(repository, ["log", ...how, commit, "--", path]);
@@ -130,7 +127,7 @@ async function* versionsOf({ repository, commit }: CommitAt, path: string) {
 	}
 }
 
-/** `problems`: of files that are no layer's. */
+/** `problems`: of files in wrong places. */
 export async function namesIn(changes: Iterable<PathChange>) {
 	const smallkeys = new Set<string>();
 	const registered: string[] = [];

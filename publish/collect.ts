@@ -11,14 +11,12 @@ export type Source = { folder: string } | { repository: string; ref: string };
 
 export type CommitAt = { repository: string; commit: string };
 
-/** `hash` is in place of a commit. */
 export type LayersAt = CommitAt | { files: readonly LayerFile[]; hash: string };
 
 export function versionOf(at: LayersAt): string {
 	return "files" in at ? at.hash : at.commit;
 }
 
-/** A checkout's folder without uncommitted changes has a commit. */
 export async function locate(source: Source): Promise<LayersAt> {
 	if ("folder" in source)
 		return (await committedFolder(source.folder).catch(() => null)) ?? readFolder(source.folder);
@@ -42,14 +40,14 @@ async function committedFolder(folder: string): Promise<CommitAt | null> {
 	return { repository, commit: await git("rev-parse", "--verify", "HEAD^{commit}") };
 }
 
-/** Operating systems leave these in folders which a person has opened or copied. */
+/** Operating systems leave these in folders. */
 const systemFile = /^(?:\.ds_store|\._.*|\.directory|(?:eh)?thumbs\.db|desktop\.ini|icon\r)$/i;
 
 /**
- * Links and files in wrong places, too; sorted by path. Paths start with `layers/`, whatever the folder is
- * called. A file over its limit becomes zero bytes, one more than the limit. Synchronous: for 100,000 small
- * files this takes a fifth of the time. Not by fast-glob, whose `**` leaves out a name with a line break.
- * @throws {Error} if the folder does not exist
+ * Sorted by path, which starts with `layers/` whatever the folder's name, with links and files in wrong
+ * places. A file over its limit becomes zeros. Synchronous: for 100,000 small files this takes a fifth of the
+ * time. Not by fast-glob, whose `**` leaves out names with a line break.
+ * @throws {Error} if there is no such folder
  */
 export function collectFolder(folder: string): LayerFile[] {
 	if (!lstatSync(folder, { throwIfNoEntry: false })?.isDirectory())

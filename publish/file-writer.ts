@@ -7,7 +7,7 @@ import type { RenderedLayer } from "./rendered.ts";
 
 const sliceMs = 4;
 
-/** The service answers readers between slices. */
+/** Readers are answered between slices. */
 export async function eachInSlices<T>(items: Iterable<T>, task: (item: T) => void): Promise<void> {
 	let start = performance.now();
 	for (const item of items) {
@@ -21,7 +21,7 @@ export async function eachInSlices<T>(items: Iterable<T>, task: (item: T) => voi
 const defaultRetryMs = 5_000;
 
 const layersAtOnce = 64;
-/** While more layers wait, the service says that it is not ready. */
+/** With more waiting layers, the service is not ready. */
 const maxSmall = 1_000;
 
 export type Rendered = ReadonlyMap<string, RenderedLayer | null>;
@@ -30,26 +30,21 @@ interface FileWriterOptions {
 	render: (smallkeys: readonly string[]) => Promise<Rendered>;
 	written: (smallkey: string) => void;
 	log: Log;
-	/** Before a failed write is tried again. */
 	retryMs?: number | undefined;
 }
 
-/**
- * Writes the files of a change at once, all others in the background. What cannot be written is tried again.
- */
+/** Writes a change at once, all else in the background, and tries again what fails. */
 export class FileWriter {
-	/** Smallkey → rank. Wrong layers are in it until the files are compared. */
+	/** Smallkey → rank; with wrong layers until the files are compared. */
 	readonly layers = new Map<string, number>();
-	/** Names whose files may be missing, old or too many. */
+	/** Whose files may be missing, old or too many. */
 	readonly #stale = new Set<string>();
-	/** To find the files of layers that are not served. */
+	/** Finds the files of layers that are not served. */
 	#isListDue = false;
-	/** In lower case: changed since the round in the background read its layers. */
+	/** In lower case: changed since the background round was read. */
 	readonly #overtaken = new Set<string>();
 	#isLarge = false;
-	/** Null once all files are current again. */
 	#reason: string | null = null;
-	/** Before the next round. */
 	#pause: NodeJS.Timeout | "closing" | undefined;
 	working: Promise<unknown> | null = null;
 
@@ -128,7 +123,7 @@ export class FileWriter {
 	async #writeSome(): Promise<void> {
 		const smallkeys: string[] = [];
 		for (const smallkey of this.#stale) if (smallkeys.push(smallkey) === layersAtOnce) break;
-		// A layer that fails is tried again after all others.
+		// To the end: a layer may fail again.
 		for (const smallkey of smallkeys) {
 			this.#stale.delete(smallkey);
 			this.#stale.add(smallkey);
@@ -137,18 +132,15 @@ export class FileWriter {
 		await this.#place(await this.options.render(smallkeys), true);
 	}
 
-	/**
-	 * @param isLater of a round in the background
-	 * @throws {Error} the first failure, once all others are written
-	 */
+	/** @param isLater in the background @throws {Error} the first failure, after all writes */
 	async #place(rendered: Rendered, isLater = false): Promise<void> {
 		const { folder, layers } = this;
 		const failures: unknown[] = [];
 		try {
-			// The folder was removed with its other files.
+			// The folder was removed, with all files.
 			if (folder.makeFolders()) this.compareAll();
 		} catch {
-			// The writes below fail.
+			// The writes below fail, too.
 		}
 		await eachInSlices(rendered, ([smallkey, layer]) => {
 			if (!isLater) this.#overtaken.add(smallkey.toLowerCase());

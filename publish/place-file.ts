@@ -1,4 +1,4 @@
-// Writes files atomically, synchronously: for small files this takes a tenth of the time of asynchronous calls.
+// Atomic and synchronous writes: a tenth of the time of asynchronous ones for small files.
 import {
 	existsSync,
 	mkdirSync,
@@ -19,7 +19,7 @@ import { targetNames, targetOf } from "../registry/targets/table.ts";
 import { etagOf } from "../store/hashes.ts";
 import { fragmentFolders, type RenderedLayer } from "./rendered.ts";
 
-/** A build into that folder removes it. */
+/** A build there removes it. */
 export function servedManifestPath(out: string): string {
 	return `${out}.served`;
 }
@@ -32,7 +32,7 @@ export function openFolder(out: string, targets: readonly TargetName[]) {
 		return folders.filter((folder) => mkdirSync(join(out, folder), { recursive: true })).length > 0;
 	}
 
-	/** Lists the layers that have files; removes files of other targets and of killed processes. */
+	/** Names with files. Removes those of other targets and of killed processes. */
 	async function list(): Promise<Set<string>> {
 		for (const name of others) await rm(join(out, targetOf(name).doc), { recursive: true, force: true });
 		makeFolders();
@@ -40,14 +40,14 @@ export function openFolder(out: string, targets: readonly TargetName[]) {
 		const listed = new Set<string>();
 		for (const folder of folders) {
 			for (const name of await readdir(join(out, folder))) {
-				// A compressed copy may have lost its file.
+				// A compressed copy may be alone.
 				listed.add(isCompanion(name) ? name.replace(/\.[a-z]+$/, "") : name);
 			}
 		}
 		return listed;
 	}
 
-	/** Null removes the files. @throws {Error} the first failure, after all files */
+	/** @throws {Error} the first failure, after all files */
 	function place(name: string, layer: RenderedLayer | null, isFresh = false): PlacedFile[] {
 		const failures: unknown[] = [];
 		const placed = folders.flatMap((folder, index) => {
@@ -73,16 +73,15 @@ export function openFolder(out: string, targets: readonly TargetName[]) {
 	};
 }
 
-/** Half the time of `node:fs/promises`. */
+/** Takes half the time of `node:fs/promises`. */
 const read = promisify(readFile);
 
 /** A process may have 1,024 open files. */
 const readLimit = pLimit(64);
 
 /**
- * Null if it is missing, empty or unreadable. Asynchronous: a disk that does not answer stops no other
- * request.
- * @throws {Error} if too many files are open: that says nothing about this one
+ * Null if missing, empty or unreadable. Asynchronous: a hanging disk stops no other request.
+ * @throws {Error} if too many files are open
  */
 export async function readFragmentFile(path: string): Promise<Fragment | null> {
 	const body = await readLimit(() => read(path)).catch((error: NodeJS.ErrnoException) => {
@@ -94,34 +93,33 @@ export async function readFragmentFile(path: string): Promise<Fragment | null> {
 
 const companionEndings = [".gz", ".br"] as const;
 
-/** A smallkey never has a dot. */
 export function isCompanion(name: string): boolean {
 	return companionEndings.some((ending) => name.endsWith(ending));
 }
 
 let serial = 0;
 
-/** Beside the output folder: on the same disk, and never served. */
+/** On the same disk, and never served. */
 function temporaryPrefix(out: string, writer: string): string {
 	return `.${basename(out)}${writer}.`;
 }
 
 interface PlaceOptions {
-	/** The folder is empty and has no readers: nothing is compared. */
+	/** The folder is empty: nothing is compared. */
 	isFresh?: boolean;
-	/** Of one of two processes that write below the same output. */
+	/** Another process that writes below `out`. */
 	writer?: string;
-	/** Compressed copies of a file that changes. */
+	/** Compressed. */
 	copies?: (bytes: Uint8Array) => Iterable<readonly [ending: string, copy: Uint8Array]>;
 }
 
 type PlacedFile = "same" | "written" | "removed";
 
 /**
- * Null removes the file. Readers get the old file or the new one, and never a compressed copy of the old one
- * beside the new. The same bytes are not written again.
- * @param path below `out`; its folder has to exist
- * @throws {Error} if the file cannot be written; the old file stays
+ * Null removes the file. Readers get the old or the new file, and no older compressed copy. The same bytes
+ * are not written again.
+ * @param path below `out`; its folder must exist
+ * @throws {Error} the old file stays
  */
 export function placeFile(
 	out: string,

@@ -16,13 +16,13 @@ import { FileWriter, type Rendered } from "./file-writer.ts";
 import { openFolder, servedManifestPath } from "./place-file.ts";
 import { createFragmentCache, fragmentSettings, rendererStamp, renderFragments } from "./rendered.ts";
 
-/** The files of a larger push are written in the background. */
+/** A larger push is written in the background. */
 const maxSmallPush = 100;
 
 interface ServedManifest {
 	renderer: string;
 	commit: string;
-	/** A service writes the files: they show the commit, or a later one, or it was killed. */
+	/** A service writes the files, or was killed: they show this commit or a later one. */
 	isOpen: boolean;
 	layers: readonly [smallkey: string, rank: number][];
 }
@@ -40,10 +40,7 @@ interface PublicationOptions {
 	retryMs?: number | undefined;
 }
 
-/**
- * The rendered files, which follow the branch. A layer whose file is missing, or is not known to be current,
- * is rendered when it is read.
- */
+/** A layer whose file is missing or stale is rendered when it is read. */
 export class Publication {
 	readonly files: FileWriter;
 	readonly #settings: Required<FragmentSettings>;
@@ -61,10 +58,10 @@ export class Publication {
 	readonly has = (smallkey: string) => this.files.layers.has(smallkey) || this.files.isStale(smallkey);
 
 	/**
-	 * Serves the files of an earlier process, with what has changed since. If it was killed, or had other
-	 * settings, all files are compared in the background.
-	 * @returns the commit that is served: an earlier one if the layers since then cannot be read
-	 * @throws {GitFailure} if the layers cannot be read and there are no files
+	 * Serves the files of an earlier process, with later changes. If it was killed, or had other settings, all
+	 * files are compared in the background.
+	 * @returns the served commit: an earlier one if later layers cannot be read
+	 * @throws {GitFailure} if there are neither readable layers nor files
 	 */
 	async begin(branch: ServedBranch): Promise<string> {
 		const { dataDir, log } = this.options;
@@ -80,7 +77,7 @@ export class Publication {
 			return manifest.commit;
 		}
 		await this.#saveManifest(true);
-		// Of earlier versions, and of a build.
+		// Of earlier versions and of a build.
 		for (const name of ["fragments", "fragments.ended", "dist.made", "dist.manifest"])
 			await rm(join(dataDir, name), { force: true }).catch(log.error);
 		return branch.commit;
@@ -113,9 +110,7 @@ export class Publication {
 		this.files.compareAll();
 	}
 
-	/**
-	 * Those of a large push are written in the background. @throws {GitFailure} if the layers cannot be read
-	 */
+	/** @throws {GitFailure} if the layers cannot be read */
 	async publish({ to, changes, at, isPushed }: CommitRange): Promise<Problem[]> {
 		const { files } = this;
 		const { smallkeys, problems } = await namesIn(changes);
@@ -126,7 +121,7 @@ export class Publication {
 			files.mark(smallkeys);
 			this.cache.clear();
 		}
-		// Last: after a failure, the same range comes again several times a second.
+		// Last: after a failure, the range comes again several times a second.
 		this.#report(problems);
 		files.work();
 		return isWritten ? [] : [problemAt("", "files-behind")];
@@ -154,7 +149,7 @@ export class Publication {
 		if (!files.isStale(smallkey)) {
 			const fragment = await files.folder.read(slot, smallkey).catch(() => undefined);
 			if (fragment) return { ...fragment, rank: files.layers.get(smallkey) ?? middleRank };
-			// With too many open files, the file may be right.
+			// It may only be unreadable now.
 			if (fragment === null) {
 				files.mark([smallkey]);
 				files.work();
@@ -170,7 +165,7 @@ export class Publication {
 			const body = layer?.fragments[folder.folders.indexOf(slot)];
 			return layer && body ? { body, etag: etagOf(body), rank: layer.rank } : null;
 		} catch (error) {
-			// What the layer was before is better than no answer.
+			// An earlier form is better than no answer.
 			const fragment = error instanceof GitFailure ? await folder.read(slot, smallkey) : null;
 			if (!fragment || tryJson(Buffer.from(fragment.body).toString()) === null) throw error;
 			return fragment;

@@ -15,7 +15,7 @@ import {
 import { renderAt, targetNames, targetOf } from "../registry/targets/table.ts";
 import { codeStamp } from "../store/files/version.ts";
 
-/** What a layer, and each of its fragments, takes beside its bytes: row `memory` of `npm run bench`. */
+/** Bytes beside a layer's and a fragment's own: row `memory` of `npm run bench`. */
 const [layerBytes, fragmentBytes] = [200, 250];
 
 type Fragments = readonly (Fragment | null | undefined)[];
@@ -26,7 +26,7 @@ export function createFragmentCache(
 	isKnown: (smallkey: string) => boolean,
 	load: (folder: string, smallkey: string) => Promise<Fragment | null>,
 ) {
-	// By smallkey, not by path: a path is made and hashed for each look (row `docs-10` of `npm run bench`).
+	// By smallkey: a path is made and hashed for each look (row `docs-10` of `npm run bench`).
 	const cache = new LRUCache<string, Fragments>({
 		maxSize: maxBytes,
 		sizeCalculation: (fragments, smallkey) => {
@@ -34,7 +34,7 @@ export function createFragmentCache(
 			return sizes.reduce((sum, size) => sum + size, smallkey.length + layerBytes);
 		},
 	});
-	/** By path. One that is dropped meanwhile is answered, and not kept. */
+	/** By path. A fragment that is dropped meanwhile is answered, not kept. */
 	const reading = new Map<string, Promise<Fragment | null>>();
 
 	const file: ReadFragment = (folder, smallkey) => {
@@ -76,7 +76,7 @@ export function createFragmentCache(
 	};
 }
 
-/** A plain object with all defaults, for other processes. */
+/** With all defaults, as other processes need them. */
 export function fragmentSettings({
 	metadataUrl,
 	catalogueUrl,
@@ -87,20 +87,19 @@ export function fragmentSettings({
 	return { metadataUrl, catalogueUrl, mapWkid, mapServerType, targets };
 }
 
-/** Of all that decides how a registration is rendered. */
 export function rendererStamp(settings: Required<FragmentSettings>): string {
 	return createHash("sha256")
 		.update(codeStamp() + JSON.stringify(settings))
 		.digest("hex");
 }
 
-/** In the order of the fragments: `v0.9/doc/en`. */
+/** Such as `v0.9/doc/en`. */
 export function fragmentFolders(targets: readonly TargetName[]): string[] {
 	return targets.flatMap((target) => langs.map((lang) => `${targetOf(target).doc}/${lang}`));
 }
 
 export interface RenderedLayer {
-	/** UTF-8 JSON in the order of `fragmentFolders`; null if the target cannot express the layer. */
+	/** UTF-8 JSON in the order of `fragmentFolders`; null where a target has no form. */
 	fragments: readonly (Uint8Array | null)[];
 	rank: number;
 }

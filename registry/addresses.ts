@@ -19,7 +19,7 @@ export function addressProblems(value: unknown, rules: Rules): Problem[] {
 	});
 }
 
-/** `type`: of the service, as version 2.0 names it; null for the address of a description. */
+/** `type`: as version 2.0 names it; null for metadata. */
 export function addressesOf(value: unknown) {
 	return places.flatMap((path) => {
 		const address = path.reduce(memberOf, value);
@@ -40,10 +40,10 @@ function memberOf(value: unknown, name: unknown): unknown {
 	return Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined;
 }
 
-/** Must be percent-encoded (RFC 3986, appendix A): the viewer's schema requires `format: uri`. */
+/** RFC 3986, appendix A: the viewer's schema requires `format: uri`. */
 export const notOfUris = /[^A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=%]|%(?![0-9A-Fa-f]{2})/gu;
 
-/** The URL parser is called last: it takes hundreds of milliseconds for a long non-ASCII host. */
+/** The URL parser comes last: a long non-ASCII host takes it hundreds of milliseconds. */
 function problemOf(address: string, type: string | null, rules: Rules): Text | null {
 	if (/^[^:]+:\/*[^/?#]*@/.test(address)) return textOf("address-credentials");
 	if (address.search(notOfUris) >= 0) return textOf("address-characters", shownValue(address));
@@ -54,15 +54,15 @@ function problemOf(address: string, type: string | null, rules: Rules): Text | n
 	return rules === "written" && type !== null ? kindProblem(url, type) : null;
 }
 
-/** A URL parser takes `https:///wms` for `https://wms/`, and accepts a host with an empty label. */
+/** A URL parser reads `https:///wms` as `https://wms/`, and accepts empty labels. */
 function hasOddHost(address: string, { hostname }: URL): boolean {
 	return /^https?:\/{3}/i.test(address) || /^\.|\.\./.test(hostname);
 }
 
-/** Every request of an OGC service sets these itself (06-042, section 6.8; 07-057r7, section 8.2). */
+/** Every OGC request sets these (06-042, section 6.8; 07-057r7, section 8.2). */
 const requestParameter = /^(?:service|request|version)(?:=|$)/i;
 
-/** Some OGC servers refuse a parameter that is sent twice. */
+/** Some servers refuse a repeated parameter. */
 export function withoutRequest(address: string): string {
 	const [, path = "", query = "", fragment = ""] = /^([^?#]*)(?:\?([^#]*))?(#.*)?$/s.exec(address) ?? [];
 	const all = query.split("&");
@@ -72,12 +72,12 @@ export function withoutRequest(address: string): string {
 	return `${path}${kept && `?${kept}`}${fragment}`;
 }
 
-/** Whose addresses are those of a MapServer or FeatureServer, or of a layer in it. */
+/** Served by a MapServer or FeatureServer. */
 export const arcgisKinds = new Set(["esriFeature", "esriMapServer", "esriFeatureServer"]);
 
 /**
- * Why no viewer can draw the layer from an address of another kind of service. Null where this is uncertain:
- * it may be a proxy's address. `type` as version 2.0 names it.
+ * Why no viewer can draw the layer from this address. Null where uncertain: it may be a proxy's. `type` as
+ * version 2.0 names it.
  */
 export function kindProblem(url: URL, type: string): Text | null {
 	if (type === "ogcWms") {
@@ -100,7 +100,7 @@ function asksForWms(url: URL): boolean {
 	return [...url.searchParams].some(([name, value]) => /^service$/i.test(name) && /^wms$/i.test(value));
 }
 
-/** Every viewer sets its own. */
+/** Viewers set their own. */
 const formParameters = new Set(["f", "callback", "_"]);
 
 export function withoutForm(address: string): string {
@@ -117,7 +117,6 @@ export function serviceNameIn(address: string): string {
 	return decodeSegment(name) ?? name;
 }
 
-/** With a number, of one layer. */
 export const arcgisPath = /\/(MapServer|FeatureServer)(?:\/(\d{1,9}))?\/?$/i;
 
 const arcgisOperation =
@@ -128,13 +127,10 @@ export function operationOf({ origin, pathname }: URL): { address: string; opera
 	return path === undefined || operation === undefined ? null : { address: origin + path, operation };
 }
 
-/**
- * Whether browsers block http on the site (W3C, "Mixed Content", 4). @param site empty where it is unknown:
- * public sites are https
- */
+/** W3C, "Mixed Content", 4. @param site by default a public site, which is https */
 export function isBlockedOn(address: string, site = "https:"): boolean {
 	if (!/^http:/i.test(address) || /^http:/i.test(site)) return false;
-	// Browsers trust the loopback hosts (W3C, "Secure Contexts", 3.1).
+	// Browsers trust these (W3C, "Secure Contexts", 3.1).
 	const loopback = /^(?:localhost|\[::1\]|127(?:\.\d{1,3}){3})$/;
 	return URL.canParse(address) && !loopback.test(new URL(address).hostname);
 }

@@ -5,7 +5,7 @@ import { validateLangDescription } from "./schemas/validate-description.ts";
 import { type Lang, langs } from "./smallkey.ts";
 import { plainText, tryJson } from "./untrusted.ts";
 
-/** The content of `layers/<ab>/<smallkey>.service.json`. */
+/** `layers/<ab>/<smallkey>.service.json` */
 export interface Description extends FromSchema<typeof schema> {}
 
 export type LangDescription = NonNullable<Description["en"]>;
@@ -30,10 +30,10 @@ export function fieldNamed(name: string, fields: readonly Field[]): Field | unde
 	return alike.find((field) => field.name === name) ?? alike[0];
 }
 
-/** In characters; harvested descriptions are far shorter. */
+/** Harvested descriptions are far shorter. */
 const maxDescriptionLength = 2 * 1024 * 1024;
 
-/** An invalid language is left out: the layer is served in its generic form. */
+/** Without an invalid language, whose layer is served in its generic form. */
 export function parseDescription(text: string): Description | null {
 	if (text.length > maxDescriptionLength) return null;
 	const parts = (tryJson(text) ?? {}) as Description;
@@ -41,7 +41,7 @@ export function parseDescription(text: string): Description | null {
 	return valid.length > 0 ? Object.fromEntries(valid.map((lang) => [lang, parts[lang]])) : null;
 }
 
-/** Null unless it is of the registered service, kind and layers. */
+/** Null unless of the registered service, kind and layers. */
 export function currentDescription(
 	registration: Registration,
 	description: Description | null,
@@ -57,7 +57,7 @@ export function currentDescription(
 
 export const middleRank = 1;
 
-/** As in the older service: polygons first (below), points last (on top). */
+/** As in the older service: polygons below, points on top. */
 export function drawingRank(description: Description | null): number {
 	const { geometry_type } = (description?.en ?? {}) as Partial<FeatureDescription>;
 	if (geometry_type === "esriGeometryPolygon") return 0;

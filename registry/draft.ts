@@ -3,18 +3,18 @@ export interface Draft {
 	text: string;
 }
 
-/** In characters: unpacks to at most 77 MB. */
+/** Unpacks to at most 77 MB. */
 const maxReadLength = 100_000;
 
-/** In characters: mail programs and terminals cut longer addresses. */
+/** Mail programs and terminals cut longer addresses. */
 const maxShownLength = 16_000;
 
-/** Escaping in JSON may double the length of a registration. */
+/** Escaping may double a registration. */
 const maxBytes = 140_000;
 
 /**
  * JSON, raw deflate (RFC 1951), URL-safe base64 (RFC 4648, section 5), for `#draft=`, which browsers never
- * send to a server.
+ * send.
  */
 export async function packDraft({ smallkey, text }: Draft): Promise<string> {
 	const draft = new Blob([JSON.stringify([smallkey, text])]);
@@ -24,7 +24,7 @@ export async function packDraft({ smallkey, text }: Draft): Promise<string> {
 	return btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
-/** Null where `publicUrl`, without a slash at its end, is empty, or the draft too long. */
+/** Null if too long, or without a `publicUrl`. */
 export async function draftAddress(publicUrl: string, draft: Draft): Promise<string | null> {
 	if (publicUrl === "" || draft.text.length > maxBytes / 2) return null;
 	const packed = await packDraft(draft);
@@ -32,7 +32,7 @@ export async function draftAddress(publicUrl: string, draft: Draft): Promise<str
 	return `${publicUrl}/?page=draft#draft=${packed}`;
 }
 
-/** Null where `packDraft` does not write such a text, or what it unpacks to is too long. */
+/** Null if not of `packDraft`, or too long. */
 export async function unpackDraft(packedText: string): Promise<Draft | null> {
 	if (packedText.length > maxReadLength || !/^[A-Za-z0-9_-]+$/.test(packedText)) return null;
 	try {

@@ -9,7 +9,7 @@ function box(xmin: number, ymin: number, xmax: number, ymax: number): Box {
 	return { xmin, ymin, xmax, ymax };
 }
 
-/** Canada Atlas Lambert, EPSG:3978, of Canada's viewers. */
+/** Canada Atlas Lambert. */
 export const defaultMapWkid = 3978;
 
 /** In metres, as in the older service's fragments. */
@@ -18,11 +18,11 @@ const canadaAtlas = box(-2681457, -883440, 3549492, 3482193);
 /** From the Yukon to Cape Spear, and from Middle Island to Cape Columbia. */
 const degrees = box(-141.01, 41.67, -52.61, 83.12);
 
-/** In metres: the bounds of its edge as PROJ 9.1.1 projects it, rounded outwards. */
+/** In metres: `degrees` as PROJ 9.1.1 projects its edge, rounded outwards. */
 const webMercator = box(-15697162, 5111674, -5856518, 17932470);
 const statisticsCanada = box(2373380, 601004, 9372748, 5439876);
 
-/** Well-known id of the map's spatial reference → extent of Canada. */
+/** By well-known id. */
 const canada: ReadonlyMap<number, Box> = new Map([
 	[3978, canadaAtlas],
 	[3979, canadaAtlas],
@@ -41,7 +41,7 @@ const canada: ReadonlyMap<number, Box> = new Map([
 
 export const mapWkids: readonly number[] = [...canada.keys()].sort((a, b) => a - b);
 
-/** The extent of Canada where the harvested one is not in the map's spatial reference (one of `mapWkids`). */
+/** That of Canada if the harvested one has another spatial reference. */
 export function layerExtent(extent: Extent | null, mapWkid: number): Box {
 	if (extent?.wkid !== mapWkid) return canada.get(mapWkid) ?? canadaAtlas;
 	return box(extent.xmin, extent.ymin, extent.xmax, extent.ymax);
@@ -57,5 +57,5 @@ export const wmsImage = picture(
 	'<path d="M8 5l7 4-7 4-7-4z" fill="#bbb" stroke="#444"/><path d="M8 2l7 4-7 4-7-4z" fill="#ddd" stroke="#444"/>',
 );
 
-/** The catalogue's page compares it without loading the targets. */
+/** Here, so that the catalogue's page loads no targets. */
 export const genericImage = picture('<circle cx="8" cy="8" r="5" fill="#888" stroke="#444"/>');

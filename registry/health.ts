@@ -18,9 +18,8 @@ export function causeText(lang: Lang, cause: Cause): string {
 }
 
 /**
- * `wrong`: its service contradicts the registration. `down`: its service does not answer usably. `empty`: it
- * draws nothing. `blocked`: it draws, but browsers block it on this site. `moved`: it draws, but redirects
- * permanently, and a repair waits.
+ * `wrong`: contradicts the registration. `down`: gives no usable answer. `empty`: draws nothing. `blocked`:
+ * browsers block it on this site. `moved`: redirects permanently, and a repair waits.
  */
 export const sickStates = ["wrong", "down", "empty", "blocked", "moved"] as const;
 
@@ -28,11 +27,11 @@ export type SickState = (typeof sickStates)[number];
 
 export interface Sickness {
 	state: SickState;
-	/** The ISO 8601 week in which this state started: `2026-W09`. */
+	/** ISO 8601 week: `2026-W09`. */
 	since: string;
-	/** In English: one line of plain text, which may quote a service. */
+	/** One English line, which may quote a service. */
 	cause?: string;
-	/** An earlier version stored neither `code` nor `values`. */
+	/** Absent from an earlier version, as are `values`. */
 	code?: CauseCode;
 	values?: readonly string[];
 	repair?: true;
@@ -62,7 +61,6 @@ export function causeIn(
 	return code ? { text: fillText(texts, { code, values }), lang } : { text: cause, lang: "en" };
 }
 
-/** Texts, each at most 160 characters long. */
 export function cutTexts(texts: readonly unknown[]): string[] {
 	return texts.filter((text) => typeof text === "string").map((text) => text.slice(0, maxCauseLength));
 }

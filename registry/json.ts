@@ -37,8 +37,8 @@ export const maxDepth = 64;
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
- * Strict UTF-8 JSON (RFC 8259): no byte order mark, repeated name, lone surrogate or nesting deeper than 64,
- * which two parsers could read differently, though the text may be signed. Null where there are problems.
+ * Strict UTF-8 JSON (RFC 8259): no byte order mark, repeated name, lone surrogate or nesting beyond 64, which
+ * two parsers of one signed text could read differently. Null with problems.
  */
 export function parseJson(bytes: Uint8Array): { value: unknown; problems: Problem[] } {
 	const refused = (...problems: Problem[]) => ({ value: null, problems });

@@ -20,15 +20,14 @@ import { type Problem, problemAt, type Rules, textIn } from "./texts.ts";
 import { groupBy, visible } from "./untrusted.ts";
 
 export interface LayerFile {
-	/** From the repository's root, with `/`: `layers/23/23ax5t.json`. */
+	/** From the repository's root: `layers/23/23ax5t.json`. */
 	path: string;
-	/** A link could point anywhere. */
 	kind: "file" | "symlink" | "other";
-	/** Of a file over its limit, at least one byte more than the limit. */
+	/** Of a file over its limit, at least one byte more. */
 	bytes: Uint8Array;
 }
 
-/** Smallkey in lower case → paths of its files, in any spelling. */
+/** By smallkey in lower case, in any spelling. */
 export type PathsByKey = ReadonlyMap<string, readonly string[]>;
 
 export function pathsByKey(files: Iterable<{ path: string }>): PathsByKey {
@@ -55,22 +54,21 @@ export interface CheckedLayer {
 	description: Description | null;
 }
 
-/** Without `bytes`: removed, or written with a content that another call judges. */
+/** `written`: another call judges the content. */
 export type EditedFile = LayerFile | { path: string; kind: "written" | "removed" };
 
 /**
- * A sender, by the globs of its smallkeys (null: all); `anyone`, where owners decide later; `stored`, by the
- * rules that a layer needs to be served at all.
+ * A sender, by its globs (null: all); `anyone`, where owners decide later; `stored`: what a layer needs to be
+ * served at all.
  */
 export type ChangeOrigin = { id: string; smallkeys: readonly string[] | null } | "anyone" | "stored";
 
 /**
- * Every door, and every reader of stored layers, calls this function.
- * @param before what is stored before the change; for `stored`, the files themselves; null where unknown: then
- * no smallkey counts as new, and a store judges the names
- * @param edits all changed files of each smallkey, in any spelling; the first by path of two spellings comes
- * first
- * @returns the valid layers, and every problem in the order of the files
+ * Every door, and every reader of stored layers, calls this.
+ * @param before what is stored; for `stored`, the files themselves; null: unknown, and a store judges the
+ * names
+ * @param edits all changed files of each smallkey, in any spelling, by path
+ * @returns the valid layers, and all problems in the order of the files
  */
 export function judgeChange(
 	before: PathsByKey | null,
@@ -99,7 +97,6 @@ export function judgeChange(
 	return { layers, problems };
 }
 
-/** Of files that are stored. */
 export function judgeStored(files: readonly EditedFile[]) {
 	return judgeChange(pathsByKey(files), files, "stored");
 }
@@ -119,12 +116,11 @@ interface Content {
 	problems?: readonly Problem[];
 }
 
-/** `layers/health.json` may be any JSON. */
 function judgeContent(edit: EditedFile, name: LayerName | null, rules: Rules): Content {
 	const { path, kind } = edit;
 	const misplaced = name ? null : judgePlace(path, kind === "removed");
 	if (misplaced) return { problems: [misplaced] };
-	// Only reviewers read such a file: a wrong one must not stop layers from being served.
+	// Only reviewers read it: it must not stop layers from being served.
 	if (!("bytes" in edit) || (rules === "stored" && isOverallFile(path))) return {};
 	const { bytes } = edit;
 	if (kind !== "file") return { problems: [problemAt("", "plain-file")] };
@@ -142,7 +138,7 @@ function judgePlace(path: string, isRemoved: boolean): Problem | null {
 	if (isOverallFile(path)) return null;
 	if (!path.startsWith("layers/")) {
 		if (/^layers(?:\/|$)/i.test(path)) return problemAt("", "layers-folder");
-		// U+FFFD replaces what was not UTF-8; a backslash separates folders on Windows.
+		// U+FFFD replaces what is not UTF-8; a backslash separates folders on Windows.
 		const isPlain = visible(path) === path && !/[\ufffd\\]/.test(path);
 		return isPlain ? null : problemAt("", "visible-name");
 	}
@@ -152,11 +148,7 @@ function judgePlace(path: string, isRemoved: boolean): Problem | null {
 	return problemAt("", "folder", pathOf(name));
 }
 
-/**
- * Judges the names that layers have after a change.
- * @param before null where unknown: then no smallkey is new
- * @returns path → problem, also of files that do not change
- */
+/** @returns path → problem, also of files that do not change */
 function judgeNames(files: readonly JudgedFile[], before: PathsByKey | null, rules: Rules) {
 	const named = files.flatMap((file) => (file.name ? [{ ...file, ...file.name }] : []));
 	const groups = groupBy(named, ({ smallkey }) => smallkey.toLowerCase());
@@ -166,7 +158,7 @@ function judgeNames(files: readonly JudgedFile[], before: PathsByKey | null, rul
 	return new Map(problems);
 }
 
-/** @param files of one smallkey, in any case @param stored their paths before the change; null where unknown */
+/** @param files of one smallkey, in any case @param stored their earlier paths; null: unknown */
 function judgeSpellings(
 	files: readonly (JudgedFile & LayerName)[],
 	stored: ReadonlySet<string> | null,
@@ -178,7 +170,7 @@ function judgeSpellings(
 		else remaining.add(path);
 	}
 	const served = new Set(remaining);
-	// A stored invalid file is not served, and must not block another spelling.
+	// An invalid file must not block another spelling.
 	for (const { path, registration } of files)
 		if (rules === "stored" && registration === null) served.delete(path);
 	const spellings = registeredIn(served);
@@ -197,7 +189,7 @@ function judgeSpellings(
 	return problems;
 }
 
-/** The smallkeys of registrations, sorted. */
+/** Sorted. */
 export function registeredIn(paths: Iterable<string>): string[] {
 	const names = [...paths].sort().map(parseLayerPath);
 	return names.flatMap((name) => (name?.part === "registration" ? [name.smallkey] : []));

@@ -14,15 +14,12 @@ interface OwnerRule {
 
 export interface Owners {
 	operators: string[];
-	/** The last match applies. */
+	/** Sorted: the last match applies. */
 	rules: OwnerRule[];
 	senders: ReadonlyMap<string, readonly string[]>;
 }
 
-/**
- * Null owners: no file, or an unusable one. A login without an id is a problem, and an owner who can approve
- * nothing.
- */
+/** Null owners: no file, or an unusable one. A login without an id is a problem, and approves nothing. */
 export function parseOwners(bytes?: Uint8Array | null): { owners: Owners | null; problems: Problem[] } {
 	if (!bytes) return { owners: null, problems: [] };
 	const maxBytes = maxBytesOf(ownersPath);
@@ -48,7 +45,7 @@ export const hasNoId = (owner: string) => !/[/#]/.test(owner);
 
 export const nameOf = (owner: string) => owner.replace(/#\d+$/, "");
 
-/** By fixed characters, then `?`, then text, so that the order is total. */
+/** By fixed characters, then `?`, then text. */
 function byGenerality(a: OwnerRule, b: OwnerRule): number {
 	const fixed = (rule: OwnerRule) => rule.glob.replace(/[*?]/g, "").length;
 	const single = (rule: OwnerRule) => rule.glob.replace(/[^?]/g, "").length;

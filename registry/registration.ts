@@ -29,7 +29,7 @@ export interface Registration1 extends FromSchema<typeof registration1> {}
 
 export interface Registration2 extends FromSchema<typeof registration2> {}
 
-/** By its version (RCS specification, "Layer registration"). */
+/** RCS specification, "Layer registration". */
 export type Registration = Registration1 | Registration2;
 
 export function isVersion2(registration: Registration): registration is Registration2 {
@@ -47,17 +47,14 @@ function namesIn(part: unknown): string[] {
 const memberNames1 = namesIn(registration1);
 const memberNames2 = namesIn(registration2);
 
-/**
- * In the schema's order, with an indent of two spaces and a final newline. Equal registrations give equal
- * texts.
- */
+/** In the schema's order; equal registrations give equal texts. */
 export function canonicalText(registration: Registration): string {
 	return `${JSON.stringify(registration, isVersion2(registration) ? memberNames2 : memberNames1, 2)}\n`;
 }
 
 export const maxRegistrationBytes = 64 * 1024;
 const maxDescriptionBytes = 4 * 1024 * 1024;
-/** Every version stays in every clone forever. */
+/** Every version stays in every clone. */
 const maxOtherBytes = 1024 * 1024;
 
 export function maxBytesOf(path: string): number {
@@ -90,10 +87,7 @@ export function kindOf(registration: Registration): string {
 	return [...new Set(langs.map((lang) => registration[lang].service_type))].join(" and ");
 }
 
-/**
- * A feature layer, named layers of an OGC service, a whole service, or an ArcGIS service without a registered
- * name, which takes the service's title.
- */
+/** Feature layers, named OGC layers, whole services, and ArcGIS services without a registered name. */
 export function harvestedLangs(registration: Registration): Lang[] {
 	return langs.filter((lang) => {
 		const type = serviceTypeOf(registration, lang);
@@ -131,7 +125,7 @@ export function parseRegistration(
 	const broken = listProblems([...invalid, ...addressProblems(value, rules)]);
 	if (broken.length > 0) return refused(...broken);
 	const registration = value as Registration;
-	// The stored form has a line for each member and entry, and may become too large to be read again.
+	// The stored form may become too large to be read.
 	const { length } = new TextEncoder().encode(rules === "written" ? canonicalText(registration) : "");
 	return length > maxRegistrationBytes
 		? refused(problemAt("document", "stored-size", maxRegistrationBytes, length))
@@ -139,7 +133,7 @@ export function parseRegistration(
 }
 
 function* oddities(address: string, url: URL, type: string): Generator<Text> {
-	// A stored registration may name another kind of service.
+	// Of a stored registration.
 	const problem = kindProblem(url, type);
 	if (problem) yield problem;
 	else if (arcgisKinds.has(type) && !arcgisPath.test(url.pathname)) yield textOf("odd-arcgis");
@@ -161,8 +155,8 @@ function* oddQuery(address: string, { search }: URL, isWms: boolean): Generator<
 }
 
 /**
- * As a URL parser spells them: IPv4 private (RFC 1918), loopback, link-local and carrier-grade NAT; IPv6
- * loopback, unique local, link-local and IPv4-mapped. A library would make the worker larger.
+ * As a URL parser spells them: IPv4 private (RFC 1918), loopback, link-local, carrier-grade NAT; IPv6
+ * loopback, unique local, link-local, IPv4-mapped. A library would enlarge the worker.
  */
 const privateHost =
 	/^(?:0|10|127|169\.254|192\.168|172\.(?:1[6-9]|2\d|3[01])|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7]))\.[\d.]+$|^::1?$|^f[cd][0-9a-f]{2}:|^fe[89ab][0-9a-f]:|^::ffff:/;

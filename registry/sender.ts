@@ -4,8 +4,8 @@ import type { Lang } from "./smallkey.ts";
 export const maxClockSkewMs = 120_000;
 
 /**
- * ISO 8601 as the older service reads it (iso8601 0.1.12): `T` or a space; optional seconds, since Java
- * writes none where they are zero; a fraction; `Z`, an offset or nothing.
+ * ISO 8601 as the older service reads it (iso8601 0.1.12): `T` or a space; optional seconds, which Java
+ * leaves out when zero; a fraction; `Z`, an offset or nothing.
  */
 const timestampPattern =
 	/^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2})(?:(:\d{2})(\.\d{1,9})?)?(?:Z|([+-])([01]\d|2[0-3])(?::?([0-5]\d))?)?$/;
@@ -26,17 +26,14 @@ export function isSenderId(id: string): boolean {
 	return /^[A-Za-z0-9._-]{1,64}$/.test(id);
 }
 
-/** A sender's changes wait under this name on one branch (git-check-ref-format(1)). */
+/** git-check-ref-format(1) */
 export function isReviewName(name: string): boolean {
 	return isSenderId(name) && !/^\.|\.\.|\.$|\.lock$/.test(name);
 }
 
 export type PublicName = string | Readonly<Record<Lang, string>>;
 
-/**
- * `*` is any number of characters, `?` exactly one. At most one step for each pair of characters, where a
- * regular expression could take exponential time.
- */
+/** `*`: any characters, `?`: one. A regular expression could take exponential time. */
 export function matchesGlob(glob: string, smallkey: string): boolean {
 	let [index, next, retry, afterStar] = [0, 0, 0, 0];
 	while (index < smallkey.length) {
@@ -47,7 +44,7 @@ export function matchesGlob(glob: string, smallkey: string): boolean {
 			index += 1;
 			next += 1;
 		} else if (afterStar > 0) {
-			// The last star takes one character more.
+			// The last star takes one more.
 			retry += 1;
 			[index, next] = [retry, afterStar];
 		} else return false;

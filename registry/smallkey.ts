@@ -1,4 +1,4 @@
-/** What the viewer's bookmark pattern accepts; safe in file names and URLs. */
+/** The viewer's bookmark pattern; safe in file names and URLs. */
 const smallkeyPattern = /^[A-Za-z0-9_\-+=]{1,64}$/;
 
 export const smallkeyRule = "must be 1 to 64 of A-Z a-z 0-9 _ - + =";
@@ -17,10 +17,7 @@ export function parseLang(text: string): Lang | null {
 	return text === "en" || text === "fr" ? text : null;
 }
 
-/**
- * Percent-decodes a path segment (RFC 3986, section 2.1); null where that is not UTF-8. A `+` stays: it means
- * a space in form data only.
- */
+/** RFC 3986, section 2.1; null if not UTF-8. A `+` stays: it means a space in form data only. */
 export function decodeSegment(segment: string): string | null {
 	if (!segment.includes("%")) return segment;
 	try {
@@ -43,7 +40,6 @@ export function descriptionPath(smallkey: string): string {
 	return `layers/${folderOf(smallkey)}/${smallkey}.service.json`;
 }
 
-/** Of a layer's two files. */
 export function layerPaths(smallkey: string): [registration: string, description: string] {
 	return [layerPath(smallkey), descriptionPath(smallkey)];
 }
@@ -61,7 +57,7 @@ export function pathOf({ smallkey, part }: LayerName): string {
 	return part === "description" ? descriptionPath(smallkey) : layerPath(smallkey);
 }
 
-/** `<name>.json` or `<name>.service.json`, in any folder; the smallkey may be impossible. */
+/** In any folder; the smallkey may be impossible. */
 export function parseFileName(path: string): LayerName | null {
 	const [, smallkey, service] = /^(.*?)(\.service)?\.json$/s.exec(fileName(path)) ?? [];
 	return smallkey === undefined ? null : { smallkey, part: service ? "description" : "registration" };
@@ -76,7 +72,6 @@ export const ownersPath = "layers/owners.json";
 
 export const healthPath = "layers/health.json";
 
-/** Whether the file is about all layers. */
 export function isOverallFile(path: string): boolean {
 	return path === ownersPath || path === healthPath;
 }
@@ -96,12 +91,13 @@ export const keyTexts = {
 	],
 } satisfies Readonly<Record<string, readonly [en: string, fr: string]>>;
 
-/** With any extension (Microsoft, "Naming Files, Paths, and Namespaces"). */
+/** Microsoft, "Naming Files, Paths, and Namespaces". */
 const reservedNames = /^(?:con|prn|aux|nul|com[1-9]|lpt[1-9])$/i;
 
 /**
- * A rule for new smallkeys belongs here. Of a stored smallkey, only a second spelling is refused.
- * @param kept the spelling that is kept @param removed a stored spelling that the change removes
+ * Rules for new smallkeys. Of a stored one, only a second spelling is refused.
+ * @param kept spelling
+ * @param removed a stored spelling that the change removes
  */
 export function judgeKey(
 	smallkey: string,

@@ -16,8 +16,8 @@ export type Text = Coded<TextCode>;
 
 export interface Problem extends Text {
 	/**
-	 * A JSON pointer, the name of a header, or a word such as `smallkey`; `document` is the whole document.
-	 * Empty where the text says it.
+	 * A JSON pointer, a header or a word such as `smallkey`; `document`: the whole. Empty where the text says
+	 * it.
 	 */
 	place: string;
 }
@@ -44,14 +44,14 @@ export function textIn(lang: Lang, { place = "", ...text }: Text & { place?: str
 
 const maxProblems = 20;
 
-/** As JSON, so that they fit into an answer of 16 kB. */
+/** As JSON, for an answer of 16 kB. */
 const maxProblemBytes = 15_000;
 
 const maxPointerLength = 160;
 
 const maxValueLength = 80;
 
-/** Characters that are searched for credentials before the text is cut. */
+/** Searched for credentials before the cut. */
 const maxSearchedLength = 200;
 
 const encoder = new TextEncoder();
@@ -78,7 +78,7 @@ function pointerSegment(name: string): string {
 	return name.replaceAll("~", "~0").replaceAll("/", "~1");
 }
 
-/** RFC 6901. Cut early: names may be long, and this may run thousands of times. */
+/** RFC 6901. Cut early: names may be long, and many. */
 export function pointerOf(path: readonly (string | number)[]): string {
 	let pointer = "";
 	for (const segment of path) {
@@ -88,7 +88,7 @@ export function pointerOf(path: readonly (string | number)[]): string {
 	return shortened(pointer.toWellFormed(), maxPointerLength);
 }
 
-/** JSON of at most 80 characters, without the credentials of an address. */
+/** At most 80 characters, without credentials. */
 export function shownValue(value: unknown): string | Text {
 	if (value === undefined) return textOf("nothing");
 	if (Array.isArray(value)) return value.length === 0 ? "[]" : textOf("an-array");
@@ -96,7 +96,7 @@ export function shownValue(value: unknown): string | Text {
 	if (typeof value !== "string") return String(value);
 	const start = JSON.stringify(value.slice(0, maxSearchedLength).toWellFormed());
 	const text = start.replace(/\/\/[^/?#"]*@/g, "//…@");
-	// A cut within an address's authority may leave a user name.
+	// A cut authority may leave a user name.
 	const safe = value.length > maxSearchedLength ? text.replace(/\/\/[^/?#"]*"$/, '//…"') : text;
 	return shortened(safe, maxValueLength);
 }
@@ -105,22 +105,19 @@ type Params = Record<string, unknown>;
 
 const limits = ["maxLength", "minimum", "maximum", "maxItems"];
 
-/** Of keywords that are the code of their text: its first value; the second one is the wrong value. */
+/** Of a keyword that is a text's code. The second value is the wrong one. */
 function firstValue(keyword: string, { type, allowedValues, limit }: Params) {
-	// A test compares the types and keywords of all schemas with the texts.
+	// A test compares all schemas with the texts.
 	if (keyword === "type") return textOf(`${/^[aeiou]/.test(String(type)) ? "an" : "a"}-${type}` as TextCode);
 	if (keyword === "enum") return oneOf(allowedValues as string[]);
 	if (limits.includes(keyword)) return limit as number;
 	return keyword === "required" || keyword === "additionalProperties" ? "" : undefined;
 }
 
-/**
- * `stored`: what a document needs to be served at all: a newer rule, or one for a single viewer, never
- * removes a stored layer.
- */
+/** `stored`: what a document needs to be served: no newer or single viewer's rule removes a stored layer. */
 export type Rules = "written" | "stored";
 
-/** The problems that a validator found last. */
+/** Of the validator's last call. */
 export function schemaProblems({ errors: all }: Validator, rules: Rules = "written"): Problem[] {
 	const errors = (all ?? []).filter((error) => rules === "written" || !isOnlyOnWrite(error));
 	const ofType = errors.filter(({ keyword }) => keyword === "type");
@@ -130,7 +127,7 @@ export function schemaProblems({ errors: all }: Validator, rules: Rules = "writt
 		.map((error) => ({ place: placeOf(error), ...ruleOf(error) }));
 }
 
-/** Another error reports the same. @param mistyped pointers to values of a wrong type */
+/** Another error reports the same. @param mistyped pointers */
 function isRepeated({ keyword, params, instancePath }: ErrorObject, mistyped: ReadonlySet<string>): boolean {
 	if (keyword === "discriminator") return params.tagValue === undefined;
 	if (keyword === "if" || keyword === "propertyNames") return true;

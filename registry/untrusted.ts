@@ -1,11 +1,11 @@
 const maxTextLength = 200;
 
-/** Control, format and separator characters are invisible, or reverse the direction of text. */
+/** Invisible, or reverse the direction of text. */
 const invisible = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
 /**
- * For GitHub's Markdown: character references are never markup (CommonMark, section 2.5), and GitHub links no
- * mentions inside `code`.
+ * For GitHub's Markdown: character references are never markup (CommonMark, section 2.5), and mentions in
+ * `code` no links.
  */
 export function code(text: string): string {
 	const characters = [...text.replace(invisible, "\ufffd")];
@@ -14,7 +14,7 @@ export function code(text: string): string {
 	return `<code>${safe}</code>`;
 }
 
-/** Line breaks included: `\u202e`. */
+/** Also line breaks: `\u202e`. */
 export function visible(text: string): string {
 	return text.replace(invisible, (character) => {
 		return `\\u${(character.codePointAt(0) as number).toString(16).padStart(4, "0")}`;
@@ -22,8 +22,8 @@ export function visible(text: string): string {
 }
 
 /**
- * GitHub Actions interprets `##[` anywhere in a line. The caller starts the line with another word, since
- * `::` at the start is a command, too.
+ * GitHub Actions interprets `##[` in a line. The caller starts the line with a word: `::` at the start is a
+ * command, too.
  */
 export function plain(text: string): string {
 	return visible(text).replaceAll("##[", "## [");
@@ -46,7 +46,7 @@ export function firstOf(names: readonly string[], maxNames: number, separator = 
 
 const tagStart = /<(?=[A-Za-z/!])/g;
 
-/** Viewers insert names unescaped. A `<` that starts a tag becomes `‹`; any other stays, as in `< 10`. */
+/** Viewers insert names unescaped: a `<` that starts a tag becomes `‹`. */
 export function escapeMarkup(text: string): string {
 	return text.includes("<") ? text.replace(tagStart, "\u2039") : text;
 }
@@ -57,7 +57,7 @@ const tags = /<[a-z/!][^<>]*>/gi;
 
 const references = /&(?:([a-z]{2,8})|#(\d{1,7})|#x([0-9a-f]{1,6}));/gi;
 
-/** Each name of HTML's with its character. */
+/** HTML's names, each with its character. */
 const namedCharacters =
 	"amp& lt< gt> quot\" apos' nbsp  rsquo’ lsquo‘ laquo« raquo» ldquo“ rdquo” ndash– mdash— hellip… copy© agraveà " +
 	"acircâ ccedilç egraveè eacuteé ecircê eumlë icircî iumlï ocircô oeligœ ugraveù ucircû uumlü " +
@@ -67,7 +67,7 @@ export const characters = new Map(
 	Array.from(namedCharacters.matchAll(/([A-Za-z]+)(.)/g), ([, name, text]) => [name, text]),
 );
 
-/** One line without markup, control and format characters, of at most `maxLength` characters. */
+/** One line without markup and invisible characters. */
 export function plainText(text: string, maxLength: number): string {
 	const decoded = text.slice(0, maxMarkupLength).replace(tags, " ").replace(references, characterOf);
 	const line = escapeMarkup(decoded.replace(tags, " ")).replace(/[\p{C}\p{Z}]+/gu, " ");

@@ -1,4 +1,4 @@
-// The process that writes the catalogue's files for a running service.
+// Writes the catalogue's files for a running service.
 import { extensions } from "../extensions/index.ts";
 import { serveOrder } from "../site/data/update.ts";
 

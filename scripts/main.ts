@@ -57,7 +57,7 @@ export async function main(): Promise<void> {
 export function processIo(): Io {
 	for (const output of [process.stdout, process.stderr]) {
 		output.on("error", (error: NodeJS.ErrnoException) => {
-			// As `head` closes the pipe.
+			// As after `| head`.
 			if (error.code !== "EPIPE") throw error;
 		});
 	}
@@ -87,7 +87,7 @@ async function askAtTerminal(question: string, hidden = false): Promise<string |
 	const { stdin, stderr } = process;
 	if (!stdin.isTTY || !stderr.isTTY) return null;
 	stderr.write(question);
-	// At a terminal, readline turns off its echo. Without an output, it shows nothing itself.
+	// readline turns off the echo, and without an output shows nothing.
 	const lines = createInterface({ input: stdin, terminal: hidden, ...(!hidden && { output: stderr }) });
 	try {
 		return (await lines.question("")).trim();

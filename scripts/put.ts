@@ -13,7 +13,7 @@ import {
 import { removeMany } from "./send/send-batch.ts";
 import { createRun } from "./terminal/command-line.ts";
 
-/** Node's own error does not name a folder. */
+/** Node's error does not name the folder. */
 function readNamed(path: string): Promise<Buffer> {
 	return readFile(path).catch((error) => {
 		throw error.code === "EISDIR" ? new Error(`${path}: is a folder`) : error;
@@ -21,8 +21,8 @@ function readNamed(path: string): Promise<Buffer> {
 }
 
 /**
- * Smallkeys with white space or commas between them, also in UTF-16, as PowerShell writes it.
- * @throws {Error} that names the first invalid smallkey
+ * With white space or commas between them, also in UTF-16.
+ * @throws {Error} with the first invalid smallkey
  */
 async function readKeys(path: string, warn: (line: string) => void): Promise<string[]> {
 	const bytes = await readNamed(path);
@@ -71,7 +71,7 @@ export const sign = createRun(async ({ read, environment, io }) => {
 
 const maxBodyLength = 400;
 
-/** For a person whose own client gets 401. Without the secret. */
+/** Without the secret. */
 function explain({ headers, method, body, target }: SignedRequest): string[] {
 	const text = shortened(visible(new TextDecoder().decode(body)), maxBodyLength);
 	const parts = [target, headers.Sender, headers.TimeStamp, text].map((part) => `‹${part}›`);

@@ -105,7 +105,7 @@ export function printCommit({ changed, commit, branch, pullRequest }: Commit, io
 }
 
 /**
- * `<smallkey>.json`, or `<ab>/<smallkey>.json`; sorted, with one line for each problem. `leftOut`: how many files are wrong.
+ * `<smallkey>.json`, or `<ab>/<smallkey>.json`; sorted. `leftOut`: number of wrong files.
  * @throws {Error} if there is no such folder
  */
 export async function readBatch(folder: string) {
@@ -137,9 +137,9 @@ export async function readBatch(folder: string) {
 const maxConcurrent = 32;
 
 /**
- * In one commit; without `partial` all or none. What is stored already is skipped.
- * @param dryRun decides on the served branch, and stores nothing
- * @param editsOf returns none for a layer that is stored already
+ * In one commit, without `partial` all or none.
+ * @param dryRun decides on the served branch only
+ * @param editsOf none for a stored layer
  */
 export async function storeBatch(
 	store: Store,
@@ -156,7 +156,7 @@ export async function storeBatch(
 			async (layer) => [layer[0], (await now.ids(layer[0])) !== null, await editsOf(now, ...layer)] as const,
 			{ concurrency: maxConcurrent },
 		);
-		// The store may decide again, on a newer state.
+		// The store may decide again.
 		for (const list of [...Object.values(comparison), refused]) list.length = 0;
 		const edits: Edit[] = [];
 		for (const [smallkey, isStored, outcome] of decisions) {

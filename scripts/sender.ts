@@ -54,7 +54,7 @@ export const sender = createRun(async ({ read, environment, io }) => {
 				.option("--name <name>", "its name for readers")
 				.action((id, { smallkeys, allLayers, review, ...about }) => {
 					if (smallkeys && allLayers) throw new Error("--smallkeys, --all-layers: only one of them");
-					// An undefined member leaves the file: all layers, and no review.
+					// An undefined member leaves the file.
 					return apply(id, {
 						...((smallkeys || allLayers) && { smallkeys }),
 						...(review !== undefined && { review: review || undefined }),

@@ -25,7 +25,7 @@ export const serve = createRun(async ({ read, environment, io, extensions }) => 
 		const senders = new Map(configured.senders);
 		const following =
 			configured.place === "SENDERS" ? null : followSenders(configured.place, senders, serviceLog);
-		// Imported on demand, to save memory.
+		// On demand, to save memory.
 		const open = configuration.github
 			? (await import("../api/service/github-composition.ts")).openGithubService
 			: openLocal;
@@ -51,7 +51,7 @@ export const serve = createRun(async ({ read, environment, io, extensions }) => 
 	}
 });
 
-/** From another folder, npx would ask the registry for a package of that name. */
+/** From another folder, npx would ask the registry. */
 const checkout = fileURLToPath(new URL("..", import.meta.url)).slice(0, -1);
 
 function shellWord(text: string): string {
@@ -72,7 +72,7 @@ function welcome(
 		return [...lines, `Senders: none in ${place}, so no one can publish`, ""].join("\n");
 	lines.push(`Senders: ${place}${created ? `, created now with the sender ${created}` : ""}`, "");
 	const isInFile = place !== "SENDERS";
-	// Another sender of the file may be a publisher elsewhere.
+	// Another sender may be a publisher elsewhere.
 	const id = isInFile ? firstSender : first;
 	if ((layers > 0 && !isTrial) || !senders.has(id)) return lines.join("\n");
 	const isHere = process.cwd() === checkout;

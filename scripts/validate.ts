@@ -18,7 +18,7 @@ import { createRun, exitCodes } from "./terminal/command-line.ts";
 
 type NamedFile = LayerFile & { name: string };
 
-/** In the repository, the path starts at the last folder called `layers`. */
+/** The path starts at the last folder called `layers`. */
 async function readFileNamed(name: string): Promise<NamedFile> {
 	const parts = relative(process.cwd(), resolve(name)).split(sep);
 	const start = parts.lastIndexOf("layers");
@@ -31,7 +31,7 @@ async function readFileNamed(name: string): Promise<NamedFile> {
 
 type Finding = FileProblem & { isWarning?: true };
 
-/** By the rules for writes. Files in a folder `layers` are judged together with the others there. */
+/** Files below `layers` are judged with the others there. */
 function checkFiles(files: readonly NamedFile[]): Finding[] {
 	const isPlaced = ({ path }: LayerFile) => path.startsWith("layers/");
 	const [placed, alone] = [files.filter(isPlaced), files.filter((file) => !isPlaced(file))];
@@ -48,7 +48,7 @@ function checkWritten(files: readonly LayerFile[], before: PathsByKey): Finding[
 	return [...problems, ...warnings];
 }
 
-/** As a layer called `alone`, whatever its name. */
+/** Whatever its name. */
 function checkAlone(file: NamedFile): Finding[] {
 	const path = file.path.endsWith(".service.json") ? descriptionPath("alone") : layerPath("alone");
 	const findings = checkWritten([{ ...file, path }], pathsByKey([{ path: layerPath("alone") }]));
@@ -60,7 +60,7 @@ function checkAll(files: readonly LayerFile[]): Finding[] {
 	return [...judgeStored(files).problems, ...checkWritten(owners, new Map())];
 }
 
-/** The other files of their folders: the files themselves count as new. */
+/** Without the files themselves, which are new. */
 function pathsBeside(files: readonly NamedFile[]): PathsByKey {
 	const paths = new Set(files.map(({ path }) => path));
 	const folders = new Map(files.map((file) => [dirname(file.path), dirname(file.name)]));

@@ -1,25 +1,24 @@
-// The Cloudflare Worker. It answers what is not a static asset (wrangler.jsonc, docs/hosting.md).
+// The Cloudflare Worker, for all but static assets (wrangler.jsonc, docs/hosting.md).
 import { logText } from "../api/log.ts";
 import { refuseFile } from "../api/reply.ts";
 import { type Bindings, FragmentWorker, filesOf } from "../api/worker/worker.ts";
 import { Catalogue, catalogueRoutes } from "../site/http/catalogue-requests.ts";
 
 /**
- * A layer that is not among the files takes three fetches more. A search of records needs every chunk, more
- * files than a request may fetch: a build has records as files (docs/catalogue.md).
+ * A search of records needs every chunk, more files than a request may fetch: a build has records as files
+ * (docs/catalogue.md).
  */
 function catalogueOf(bindings: Bindings): Catalogue {
-	// A missing binding is a fault only of the requests that need it.
+	// Here, so that a missing binding fails only requests that need it.
 	const find = (file: string) => filesOf(bindings)(file);
 	const text = async (file: string) => {
 		const result = await find(file);
 		return result && new TextDecoder().decode(result.body);
 	};
-	// The plain list needs every chunk, too.
 	return new Catalogue({ find, text, headers: {}, isSecure: true, isLive: false });
 }
 
-/** GET /collections…, /conformance and /ogc…: OGC API Records, whose clients read JSON. */
+/** GET /collections…, /conformance, /ogc…: clients of OGC API Records read JSON. */
 const noRecords = {
 	name: "records",
 	matches: (path: string) => /^\/(?:collections|conformance|ogc)(?:[/?]|$)/.test(path),

@@ -118,7 +118,7 @@ export const layerStatus = document("layer-status", "How a layer is", {
 	}),
 });
 
-/** Without secrets and sender ids. Times are ISO 8601, in UTC. */
+/** Public: no sender ids. Times are ISO 8601, in UTC. */
 export type LayerStatus = Declared<FromSchema<typeof layerStatus>>;
 
 export type WaitingRepair = Declared<FromSchema<typeof repair>>;

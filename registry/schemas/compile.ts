@@ -9,8 +9,8 @@ export interface Validator {
 }
 
 /**
- * `strictNumbers`: `1e999` is valid JSON, but becomes Infinity. `validateSchema` would take half the time of
- * a compilation; tests check the schemas.
+ * `strictNumbers`: the JSON `1e999` becomes Infinity. `validateSchema` would take half of a compilation;
+ * tests check the schemas.
  */
 export const firstError: Options = {
 	strict: false,
@@ -22,9 +22,7 @@ export const firstError: Options = {
 
 export const everyError: Options = { ...firstError, allErrors: true, verbose: true };
 
-/**
- * Compiles at the first use: it takes longer than loading everything else, and many commands need no schema.
- */
+/** At the first use: it takes longer than loading everything else. */
 export function compile(schema: AnySchemaObject, options: Options): Validator {
 	let compiled: Validator | undefined;
 	const validator: Validator = (value) => {

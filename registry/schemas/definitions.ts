@@ -1,4 +1,4 @@
-// The `code` beside a rule is the code of its texts in registry/texts/; otherwise the keyword is.
+// `code`: of a rule's text in registry/texts/; without it, the keyword.
 
 type Properties = Readonly<Record<string, unknown>>;
 
@@ -28,7 +28,7 @@ export function having<const R extends Properties, const O extends Properties = 
 	} as const;
 }
 
-/** Draft-07. @param name of its file, before `.schema.json` */
+/** Draft-07. @param name before `.schema.json` */
 export function document<const N extends string, const S extends Properties>(
 	name: N,
 	title: string,
@@ -58,7 +58,7 @@ export function nullable<const S>(schema: S, description: string) {
 	return { description, anyOf: [{ type: "null" }, schema] } as const;
 }
 
-/** Code checks that it is a URI without credentials (`registry/addresses.ts`). */
+/** `registry/addresses.ts` checks the rest. */
 export const address = {
 	description: "An http or https address without user name and password.",
 	type: "string",
@@ -67,7 +67,7 @@ export const address = {
 	code: "address",
 } as const;
 
-/** A stored text that does not match is served, with its markup escaped. */
+/** A stored text with markup is served, escaped. */
 const text = {
 	type: "string",
 	maxLength: 1024,
@@ -76,10 +76,7 @@ const text = {
 	onlyOnWrite: true,
 } as const;
 
-/**
- * `unseen`: spaces, and Unicode's Default_Ignorable_Code_Point. Not `\p{…}`, which validators of other
- * languages do not read.
- */
+/** Spaces and Default_Ignorable_Code_Point. Not `\p{…}`, which validators of other languages do not read. */
 const unseen =
 	" \\u00a0\\u00ad\\u034f\\u061c\\u115f\\u1160\\u1680\\u17b4\\u17b5\\u180b-\\u180f\\u2000-\\u200f\\u2028-\\u202f\\u205f-\\u206f" +
 	"\\u2800\\u3000\\u3164\\ufe00-\\ufe0f\\ufeff\\uffa0\\ufff9-\\ufffb";
@@ -115,7 +112,7 @@ const metadata = {
 
 export const shared = { address, text, name, mime, metadata } as const;
 
-/** In characters; it also bounds the time of the pattern. */
+/** In characters; bounds the time of the pattern. */
 const maxImageLength = 100_000;
 
 /** A data URI (RFC 2397) in base64 (RFC 4648, section 4). */

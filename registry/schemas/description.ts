@@ -13,7 +13,7 @@ const drawing = {
 	image: ref("image"),
 } as const;
 
-/** In characters, but for `maxKeywords`. */
+/** In characters, except `maxKeywords`. */
 export const maxTitle = 300;
 export const maxAbstract = 2000;
 export const maxKeywords = 20;
@@ -28,7 +28,7 @@ const beside = (text: string) =>
 		maxItems: maxSiblings,
 	}) as const;
 
-/** For the catalogue. A text that the service does not have is left out. */
+/** For the catalogue. */
 const about = {
 	from: ref("origin"),
 	abstract: { type: "string", maxLength: maxAbstract },
@@ -155,7 +155,7 @@ export const description = document("description", "What was harvested from the 
 	},
 });
 
-/** One language alone: an invalid one does not make the other one unusable. */
+/** Alone: an invalid language leaves the other one usable. */
 export const langDescription = {
 	$id: "lang-description.schema.json",
 	...ref("lang"),

@@ -109,7 +109,7 @@ function entries<const S>(layers: S, description: string) {
 	} as const;
 }
 
-/** Without any layer, viewers load forever, or draw nothing. */
+/** Without layers, viewers load forever or draw nothing. */
 const withLayers = {
 	not: { properties: { scrape_only: false, recursive: { const: false } } },
 	code: "no-layers",

@@ -4,16 +4,13 @@ import type { Plugin } from "esbuild";
 import type { Validator } from "./compile.ts";
 
 function withoutDescriptions(schema: AnySchema): AnySchema {
-	// A property may be named so, too: its value is an object.
+	// A property of that name has an object.
 	const isText = (keyword: string, value: unknown) =>
 		typeof value === "string" && (keyword === "description" || keyword === "title");
 	return JSON.parse(JSON.stringify(schema, (name, value) => (isText(name, value) ? undefined : value)));
 }
 
-/**
- * Workers forbid code generation, and pages should not need it: ajv's standalone code replaces each module
- * that compiles schemas.
- */
+/** Workers forbid code generation: ajv's standalone code replaces each module that compiles schemas. */
 export const compiledSchemas: Plugin = {
 	name: "compiled-schemas",
 	setup(setup) {

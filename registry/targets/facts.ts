@@ -27,7 +27,7 @@ export interface Fragment {
 	rank?: number;
 }
 
-/** `folder`: such as `v0.9/doc/en`. No promise where the fragment is in memory. */
+/** `folder`: `v0.9/doc/en`. No promise where the fragment is in memory. */
 export type ReadFragment = (folder: string, smallkey: string) => Fragment | null | Promise<Fragment | null>;
 
 export type TargetName = string;
@@ -40,37 +40,31 @@ export interface Envelope {
 
 export interface Target {
 	name: TargetName;
-	/** Before `/<lang>/<smallkey>`; also the folder of its files. */
+	/** Before `/<lang>/<smallkey>`, in paths and files. */
 	doc: string;
-	/** Where it equals `doc`, a comma in the last segment means several layers. */
+	/** Where equal to `doc`, a comma means several layers. */
 	docs: string;
 	/** Routes or rewrites, never copies of files. */
 	aliases: readonly Readonly<Pick<Target, "doc" | "docs">>[];
-	/** Also around a single layer, which `Render` writes with an array of one. */
+	/** `Render` writes it around an array of one. */
 	envelope?: Envelope;
-	/** `<path>?lang=<lang>&id=<smallkey>,<smallkey>`. Unknown keys are left out. */
+	/** `<path>?lang=<lang>&id=<smallkey>,…`, without unknown keys. */
 	queryDoor?: { path: string; envelope(lang: Lang): Envelope };
 	canSort?: true;
-	/**
-	 * The JSON for an unknown key in an answer of several layers; null: left out.
-	 * @param count number of requested keys, repeats included
-	 */
+	/** For an unknown key of `docs`; null: left out. @param count requested keys, with repeats */
 	absent(item: string, count: number): string | null;
-	/**
-	 * Whether `docs` treats a layer as unknown, because a reader of `docs` fails on it. @param body UTF-8
-	 * JSON
-	 */
+	/** Whether `docs` treats a layer as unknown, since a reader fails on it. @param body UTF-8 JSON */
 	isUnlisted?(body: Uint8Array): boolean;
 }
 
 export type Render = (layer: LayerFacts) => object | null;
 
 export interface FragmentSettings {
-	/** `{0}` is a metadata record's uuid; empty: a uuid gives no address. */
+	/** `{0}`: a record's uuid; empty: no address. */
 	metadataUrl: string;
 	catalogueUrl: string;
 	mapWkid?: number;
-	/** Of one layer of a MapServer in v2; every viewer of v2 draws `esriDynamic`, the default. */
+	/** Of a MapServer's layer in v2. Every viewer draws `esriDynamic`, the default. */
 	mapServerType?: MapServerType;
 	targets?: readonly string[];
 }
@@ -82,7 +76,7 @@ type ServiceFacts = Omit<FeatureDescription, "service_url" | "from" | "renderer"
 	renderer: Renderer | null;
 };
 
-/** In the order in which they are shown. */
+/** In drawing order. */
 type Entries = readonly (string | number)[];
 
 export type LayerFacts = ReturnType<typeof layerFacts>;
@@ -108,19 +102,17 @@ export function layerFacts(
 		lang,
 		id: `rcs.${smallkey}.${lang}`,
 		type,
-		/** Without a slash at the end (ArcGIS) or a lone `?` (OGC). */
+		/** By `addressOf`. */
 		url,
 		name: escapeMarkup(members.service_name || serviceName(type, url, entries, title) || smallkey),
 		entries,
-		/** The registered field, else the service's; `""` where neither is known. */
 		nameField: escapeMarkup(nameField(columns, [members.display_field, service.display_field])),
 		metadataUrl: members.metadata?.metadata_url ?? filledTemplate(settings.metadataUrl, members.metadata),
 		catalogueUrl: members.metadata?.catalogue_url ?? filledTemplate(settings.catalogueUrl, members.metadata),
 		infoType: members.feature_info_type ?? members.feature_info_format,
 		members,
-		/** `unknownService` before the first harvest. */
 		service,
-		/** Without the geometry, which is not a column of a table. */
+		/** Without the geometry. */
 		columns,
 		forV2,
 		settings,
@@ -152,8 +144,8 @@ const unknownService: ServiceFacts = {
 };
 
 /**
- * In the form to which viewers append: an OGC service (`?SERVICE=WMS…`) without a lone `?` and without what
- * every request sets; an ArcGIS service (`/query`) without trailing slashes and form parameters.
+ * To which viewers append `?SERVICE=WMS…`, without a lone `?` and what every request sets, or for ArcGIS
+ * `/query`, without trailing slashes and form parameters.
  */
 export function addressOf(type: ServiceType, address: string): string {
 	if (isOgc(type)) return withoutRequest(address);
@@ -172,8 +164,8 @@ export function layerAddress(service: string, entry: string | number): string {
 }
 
 /**
- * The first name that is a field's, in the field's spelling; else the first text field, else the first field.
- * Without fields, the first name.
+ * The first name of a field, in its spelling; else the first text field, else the first one. Without fields,
+ * the first name.
  */
 function nameField(columns: readonly Field[], names: readonly (string | undefined)[]): string {
 	for (const name of names) {
@@ -189,7 +181,7 @@ export function filledTemplate(template: string, metadata: Members["metadata"]):
 	return template.replaceAll("{0}", encodeURIComponent(metadata.uuid));
 }
 
-/** For other readers than FGPV, whose own `text/html;fgpv=summary` is short HTML. */
+/** FGPV's own `text/html;fgpv=summary` is short HTML. */
 export function plainInfoType({ infoType }: LayerFacts): string | undefined {
 	return infoType === "text/html;fgpv=summary" ? "text/html" : infoType;
 }

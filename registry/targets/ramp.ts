@@ -4,10 +4,7 @@ import { fragmentTexts } from "../texts/pairs.ts";
 import { escapeMarkup } from "../untrusted.ts";
 import { type LayerFacts, plainInfoType, type Render, type Target } from "./facts.ts";
 
-/**
- * What RAMP 4.0.x merges into its configuration (configSchema.json of v4.0.1). Its default configuration
- * names an address without a version.
- */
+/** RAMP 4.0.x (configSchema.json of v4.0.1), whose default configuration has no version in its address. */
 export const v09: Target = {
 	name: "v0.9",
 	doc: "v0.9/doc",
@@ -23,7 +20,7 @@ export const renderV09: Render = (layer) =>
 interface Spelling {
 	sortable: string;
 	sorting: string;
-	/** Viewers compare it with a feature's value. */
+	/** Compared with a feature's value. */
 	classValue: (value: string | number | null) => string | number | null;
 }
 
@@ -39,7 +36,7 @@ const parsers: ReadonlyMap<string, string> = new Map([
 	["application/json", "jsonRawParse"],
 ]);
 
-/** The viewer's schema allows no other members, so metadata is left out. */
+/** The viewer's schema allows no other members. */
 function wmsNode(layer: LayerFacts): object {
 	const { id, name, url, entries, members } = layer;
 	const mimeType = plainInfoType(layer);
@@ -83,7 +80,7 @@ export type Symbology = ReturnType<typeof symbologyOf>;
 
 const genericSymbology = { type: "simple", imageUrl: genericImage, label: "" };
 
-/** The viewer throws on any other type, and needs an `imageUrl` in every entry. */
+/** The viewer throws on other types, and entries without `imageUrl`. */
 function symbologyOf(renderer: Renderer, { classValue }: Spelling) {
 	if (renderer.type === "simple") return { type: "simple" as const, ...drawn(renderer) };
 	const { default: fallback } = renderer;
@@ -107,7 +104,7 @@ function drawn({ image, label }: Drawing) {
 	return { imageUrl: image, label: escapeMarkup(label) };
 }
 
-/** Loaded whole where small; others are loaded as the map moves. */
+/** Loaded whole where small. */
 export const snapshotGeometries: ReadonlySet<string> = new Set([
 	"esriGeometryPoint",
 	"esriGeometryMultipoint",
@@ -134,7 +131,7 @@ function gridColumns({ lang, columns }: LayerFacts, { sortable, sorting }: Spell
 			width: "400px",
 			title: name,
 			[sortable]: true,
-			// DataTables' own type. The viewer also knows "numeric", but then shows a missing number as 0.
+			// With "numeric", the viewer shows a missing number as 0.
 			[sorting]: isNumberType(field.type) ? "num" : "string",
 			alignment: 1,
 			columnTemplate: "unformatted_grid_value",
@@ -157,6 +154,6 @@ export const v1: Target = {
 	absent: () => "null",
 };
 
-// The viewer compares attributes as strings with `===`: a numeric class value never matches.
+// The viewer compares strings with `===`.
 export const renderV1: Render = (layer) =>
 	renderRamp(layer, { sortable: "orderable", sorting: "type", classValue: String });

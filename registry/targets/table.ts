@@ -15,10 +15,10 @@ import { ramp4, renderRamp4 } from "./ramp4.ts";
 import { renderTerria, terria } from "./terria.ts";
 import { renderV2, v2 } from "./v2.ts";
 
-/** By the age of their viewers. A target's schema is `schemas/fragment-<name>.schema.json`. */
+/** By age. A schema is `schemas/fragment-<name>.schema.json`. */
 export const targets: readonly Target[] = [v09, v1, v2, ramp4, terria];
 
-/** Apart, so that bundles that only read leave it out. */
+/** Apart: bundles that only read leave it out. */
 const renders: Readonly<Record<TargetName, Render>> = {
 	"v0.9": renderV09,
 	v1: renderV1,
@@ -29,7 +29,7 @@ const renders: Readonly<Record<TargetName, Render>> = {
 
 export const targetNames: readonly TargetName[] = targets.map(({ name }) => name);
 
-/** `TARGETS`: names separated by commas. An error is a text. */
+/** Names separated by commas. An error is a text. */
 export function parseTargets(text: string): readonly TargetName[] | string {
 	const names = text.split(",").map((name) => name.trim());
 	const unknown = names.find((name) => !targetNames.includes(name));
@@ -67,7 +67,7 @@ export function readableAt(
 		const read = facts.filter((layer) => !unread.includes(layer));
 		paths.push(...read.map(({ lang }) => targetPath(target, lang, smallkey)));
 		const where = unread.map(({ lang }) => lang).join(", ");
-		// The layers of a whole service are known only after a harvest.
+		// A whole service has no layers before its harvest.
 		if (where) warnings.push(problemAt("", "no-form", target, where));
 	}
 	return { paths, warnings };

@@ -8,15 +8,15 @@ export const v2: Target = {
 	docs: "v2/docs",
 	// GeoView's own default address ends with a slash.
 	aliases: [{ doc: "v2/doc/", docs: "v2/docs/" }],
-	// Of the geo.ca portal and GeoView. On null, GeoView loads forever.
+	// Of the geo.ca portal and GeoView, which loads forever on null.
 	queryDoor: {
 		path: "vcs",
 		envelope: (lang) => ({ open: `{"response":{"rcs":{"${lang}":`, close: '},"gcs":[]}}' }),
 	},
-	// FGPV requests a list, drops empty elements, and throws on an object that is not a layer. GeoView
-	// requests one key: on null it loads forever, and it shows an empty array as an error of that layer.
+	// FGPV requests a list, drops empty elements, and throws on an object that is not a layer. GeoView requests
+	// one key, and shows an empty array as an error of that layer.
 	absent: (_item, count) => (count > 1 ? "null" : null),
-	// At such a layer, FGPV stops with a TypeError, and draws no layer after it.
+	// FGPV stops at it with a TypeError, and draws no later layer.
 	isUnlisted: isOgcWmts,
 };
 
@@ -30,7 +30,7 @@ export const renderV2: Render = (layer) => {
 const nodeStart = '{"layers":[{"id":"';
 const wmtsMember = new TextEncoder().encode(',"layerType":"ogcWmts"');
 
-/** The JSON is not parsed: the type follows the id, which contains no escapes. */
+/** Without parsing: the type follows the id, which has no escapes. */
 function isOgcWmts(body: Uint8Array): boolean {
 	const start = body.indexOf(0x22, nodeStart.length) + 1;
 	return wmtsMember.every((byte, index) => body[start + index] === byte);
@@ -53,7 +53,7 @@ const kinds: Readonly<Record<Exclude<ServiceType, "esriFeatureServer">, Members>
 	}),
 };
 
-/** Without a named layer, GeoView loads forever, and FGPV draws nothing. */
+/** Without one, GeoView loads forever, and FGPV draws nothing. */
 const withEntries = new Set<ServiceType>(["ogcWms", "ogcWmts", "esriMapServer", "esriFeatureServer"]);
 
 function nodeOf(layer: LayerFacts): object | null {
@@ -68,8 +68,7 @@ function nodeOf(layer: LayerFacts): object | null {
 	const isFeature = type === "esriFeature";
 	const match = isFeature && settings.mapServerType !== "esriFeature" ? mapServerLayer.exec(url) : null;
 	if (match) {
-		// GeoView fails on an esriFeature of a MapServer. GeoView, and FGPV from 2.1 on, draw the same layer
-		// as an image.
+		// GeoView fails on an esriFeature of a MapServer, but draws an image of it, as does FGPV from 2.1 on.
 		const [, service = "", number, rest = ""] = match;
 		return nodeOf({ ...layer, type: "esriMapServer", url: service + rest, entries: [Number(number)] });
 	}

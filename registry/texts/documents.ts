@@ -3,10 +3,7 @@ import { must, mustBe, type TextPair } from "./pairs.ts";
 
 const notEmpty = ["must not be empty", "ne doit pas être vide"] as const;
 
-/**
- * In an error, the text follows its place: a JSON pointer, a header or a word such as `smallkey`. The texts
- * of the rules for new smallkeys are in `smallkey.ts`.
- */
+/** Each follows the place of its problem. Rules for new smallkeys: `smallkey.ts`. */
 export const documentTexts = {
 	// Members of a registration, by JSON Schema's keywords.
 	required: ["is missing", "est requis"],

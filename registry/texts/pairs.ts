@@ -7,13 +7,13 @@ export const fragmentTexts = /* @__PURE__ */ textsByLang({
 	"ramp-keys": ["The address of its page then has the key:", "L’adresse de sa page porte alors la clé :"],
 });
 
-/** `values`: of `{0}`, `{1}` and so on. */
+/** `values`: of `{0}`, `{1}` … */
 export interface Coded<Code extends string> {
 	code: Code;
 	values: readonly (string | number | Coded<Code>)[];
 }
 
-/** In French, a no-break space precedes a colon (Canadian usage). */
+/** A no-break space precedes a French colon (Canadian usage). */
 export function fillText<Code extends string>(
 	texts: Readonly<Record<Code, string>>,
 	{ code, values }: Coded<Code>,
@@ -36,7 +36,7 @@ export type TextPair = readonly [en: string, fr: string];
 
 export const mustBe: TextPair = ["must be {0}, not {1}", "doit être {0}, et non {1}"];
 
-/** `{0}` is the wrong value. */
+/** `{0}`: the wrong value. */
 export function must(en: string, fr: string): TextPair {
 	return [`must be ${en}, not {0}`, `doit être ${fr}, et non {0}`];
 }

@@ -17,15 +17,14 @@ interface RegisterOptions extends BatchOptions {
 	json: boolean;
 	dryRun: boolean;
 	yes: boolean;
-	/** The globs of layers that are removed, if the folder does not have them and all were accepted. */
+	/** Globs of layers that may be removed. */
 	owned?: readonly string[] | undefined;
 	removeAtMost?: number | undefined;
 }
 
 /**
- * @param leftOut how many files of the folder are wrong: if there are any, nothing is removed
- * @returns the exit code
- * @throws {WrongError} before anything is sent, if more would be removed than is allowed
+ * @param leftOut number of wrong files: with any, nothing is removed
+ * @throws {WrongError} before anything is sent, if too many would be removed
  */
 export async function registerMany(
 	registrations: Registrations,
@@ -68,7 +67,7 @@ const maxFew = 10;
 const minFew = 2;
 const maxShare = 0.1;
 
-/** A folder that a script has left empty must not empty a catalogue. @throws {WrongError} */
+/** An empty folder must not empty a catalogue. @throws {WrongError} */
 function checkRemoval({ keys, matching }: Surplus, { owned, removeAtMost }: RegisterOptions): void {
 	const max = removeAtMost ?? Math.min(maxFew, Math.max(minFew, Math.floor(matching * maxShare)));
 	const { length } = keys;
@@ -92,8 +91,7 @@ const maxChunkBytes = 50_000_000;
 type Surplus = Awaited<ReturnType<typeof findSurplus>>;
 
 /**
- * The smallkeys in the service's catalogue that match `owned`, and are not in the folder. `matching`: how many
- * match.
+ * Matching smallkeys of the catalogue that the folder does not have. `matching`: how many match.
  * @throws {Error} if the catalogue cannot be read completely
  */
 async function findSurplus(url: string, registrations: Registrations, owned: readonly string[]) {
@@ -116,14 +114,14 @@ async function findSurplus(url: string, registrations: Registrations, owned: rea
 	return { keys, matching: matching.length, commit };
 }
 
-/** The git blob id of a registration, from `/status`. @throws {Error} where the service does not say what it has */
+/** The git blob id, from `/status`. @throws {Error} where the service does not say it */
 async function storedId(url: string, smallkey: string): Promise<string | null> {
 	const address = `${url}/status/${encodeURIComponent(smallkey)}`;
 	const answer = await askService(address, readTimeoutMs);
 	const { etag = null } = (tryJson(answer.text) ?? {}) as { etag?: string | null };
 	if (answer.ok) return etag?.slice(1, -1) ?? null;
 	const errors = errorsOf(answer);
-	// With the layers on GitHub, the service does not say which ones it has (`answerStatus` in api/app.ts).
+	// With layers on GitHub, the service does not say it (`answerStatus` in api/app.ts).
 	if (answer.status === 404 && !errors.some((error) => error.startsWith("status: "))) return null;
 	throw new Error(plain(`${address}: answers ${[answer.status, ...errors].join(": ")}`));
 }
@@ -142,7 +140,6 @@ async function compareWithService(url: string, registrations: Registrations): Pr
 	return comparison;
 }
 
-/** Prints what would be added, changed and removed. */
 export function printComparison(
 	comparison: Comparison,
 	surplus: readonly string[],

@@ -9,7 +9,7 @@ import { exitCodes, parser, parseUrl } from "../terminal/command-line.ts";
 
 export interface PublisherRequest {
 	smallkey: string;
-	/** Null: the layer is removed. */
+	/** Null removes the layer. */
 	body: Uint8Array | null;
 	url: string;
 	ifMatch?: string | undefined;
@@ -40,10 +40,9 @@ none of them has it. Exit codes: 1 where the service refuses, 2 where it does no
 		);
 }
 
-/** `place`: where the secret was found. */
 export type SenderKey = Readonly<Record<"sender" | "secret" | "place", string>>;
 
-/** RCS specification, "Request headers". `target`: the path of the service's address, then `/register/23ax5t`. */
+/** RCS specification, "Request headers". */
 export async function signWith({ sender, secret }: SenderKey, request: PublisherRequest, time: Date) {
 	const [timestamp, body] = [time.toISOString(), request.body ?? new Uint8Array(0)];
 	const base = new URL(request.url).pathname.replace(/(?<!\/)\/+$/, "");
@@ -55,7 +54,7 @@ export async function signWith({ sender, secret }: SenderKey, request: Publisher
 }
 
 /**
- * From `SENDER_SECRET`, `SENDERS` or the senders file of `DATA_DIR`, or typed at the terminal.
+ * From `SENDER_SECRET`, `SENDERS`, the senders file or the terminal.
  * @throws {Error} if there is no such sender
  */
 export async function findSecret(
@@ -80,7 +79,7 @@ export async function findSecret(
 	throw new Error(`${place}: ${missing}; set SENDER_SECRET, or DATA_DIR to that of the service`);
 }
 
-/** For the whole answer: a service may wait for git, or for GitHub. */
+/** A service may wait for git or GitHub. */
 const sendTimeoutMs = 120_000;
 
 export async function sendRequest(
@@ -94,10 +93,10 @@ export async function sendRequest(
 	return code;
 }
 
-/** A service must not make this machine sign requests that are valid next year. */
+/** No service may get requests signed that are valid next year. */
 const maxClockErrorMs = 86_400_000;
 
-/** After a refused time, it signs with the service's time, also the requests that follow. */
+/** After a refused time, signs with the service's. */
 export function createSend(key: SenderKey, io: Io) {
 	let aheadMs = 0;
 	return async (request: PublisherRequest) => {
@@ -112,7 +111,7 @@ export function createSend(key: SenderKey, io: Io) {
 	};
 }
 
-/** `serviceMs`: of the service's clock, if it refused the request's time; else NaN. */
+/** `serviceMs`: the service's clock, if it refused the time; else NaN. */
 async function exchange(request: PublisherRequest, key: SenderKey, time: Date) {
 	const { url, smallkey, ifMatch, reviewName } = request;
 	const { method, body, target, headers: signed } = await signWith(key, request, time);
@@ -136,7 +135,7 @@ async function exchange(request: PublisherRequest, key: SenderKey, time: Date) {
 	const { hint } = (value ?? {}) as { hint?: unknown };
 	const errors = errorsOf(answer);
 	const texts = typeof hint === "string" ? [...errors, hint] : errors;
-	// A foreign line must not begin like a command of a CI runner, such as `::error::`.
+	// No foreign line may begin like a CI runner's command, such as `::error::`.
 	const lines = [`${status} from ${address}`, ...texts.map((line) => `the service: ${plain(line)}`)];
 	const code = status >= 500 || status === 429 ? exitCodes.unable : exitCodes.wrong;
 	const isLate = status === 401 && errors[0]?.startsWith("TimeStamp: ");

@@ -9,7 +9,7 @@ import { createSend, findSecret, type PublisherRequest, type SenderKey } from ".
 export type Place = Pick<PublisherRequest, "url" | "reviewName">;
 export type BatchOptions = Place & { sender?: string | undefined };
 
-/** `waiting`: on a branch for a reviewer, now or before. */
+/** `waiting`: for a reviewer, now or before. */
 type BatchResult = Record<"changed" | "unchanged" | "waiting" | "refused" | "unsent", string[]>;
 
 export async function removeMany(
@@ -30,12 +30,12 @@ export function removalsOf(smallkeys: Iterable<string>): Map<string, null> {
 
 const maxRequests = 8;
 
-/** Before an unserved request is sent again: a service may be restarting. */
+/** A service may be restarting. */
 const defaultPausesMs: readonly number[] = [1_000, 2_000, 4_000, 8_000, 16_000];
 
 /**
- * Prints refusals, and why changes were not sent. At Ctrl-C, or if a request is not served for
- * half a minute, it sends no others.
+ * Prints refusals, and why changes were not sent. Stops at Ctrl-C, or if a request is not served for half a
+ * minute.
  * @param changes by smallkey; null removes the layer
  */
 export async function sendBatch(
@@ -80,14 +80,13 @@ export async function sendBatch(
 	return result;
 }
 
-/** A service of an earlier version does not say whether the layer has changed. */
+/** An earlier version does not say `changed`. */
 function outcomeOf(receipt: unknown): "changed" | "unchanged" | "waiting" {
 	const { branch, changed } = (receipt ?? {}) as { branch?: unknown; changed?: unknown };
 	if (branch !== undefined) return "waiting";
 	return changed === false ? "unchanged" : "changed";
 }
 
-/** 1 if the service refused a layer, 2 if not all were sent. */
 export function codeOf({ refused, unsent }: BatchResult): number {
 	if (unsent.length > 0) return exitCodes.unable;
 	return refused.length > 0 ? exitCodes.wrong : exitCodes.done;
@@ -95,7 +94,7 @@ export function codeOf({ refused, unsent }: BatchResult): number {
 
 const maxKeys = 100;
 
-/** @param leftOut how many files were not sent, since they are wrong */
+/** @param leftOut number of wrong files */
 export function printResult(
 	result: BatchResult,
 	verb: "changed" | "removed",

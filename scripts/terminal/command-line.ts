@@ -4,7 +4,7 @@ import { type Environment, type Io, WrongError } from "../../api/configuration.t
 import type { App, Run } from "../../api/service/extensions.ts";
 import { isSenderId } from "../../registry/sender.ts";
 
-/** Like those of `diff` and `grep` (POSIX, "Exit Status"). */
+/** As of `diff` and `grep` (POSIX, "Exit Status"). */
 export const exitCodes = {
 	done: 0,
 	wrong: 1,
@@ -12,10 +12,7 @@ export const exitCodes = {
 } as const;
 
 interface Call {
-	/**
-	 * `--help` and wrong options end the command here. A subcommand's action runs. @returns the options, then
-	 * the arguments
-	 */
+	/** `--help` and wrong options end the command here. @returns the options, then the arguments */
 	read<Args extends unknown[], Options extends OptionValues>(
 		declare: (line: Command) => Command<Args, Options>,
 	): Promise<[Options, ...Args]>;
@@ -34,7 +31,7 @@ export function createRun(main: (call: Call) => Promise<number | undefined>): Ru
 				.helpCommand(false)
 				.showHelpAfterError(`${call} --help lists the options`);
 			const parsed = await declare(line).parseAsync(argv, { from: "user" });
-			// A command must not take the current folder for `"$BACKUP"`.
+			// An unset variable must not mean the current folder.
 			if (parsed.args.includes(""))
 				throw new Error("an argument is empty: set the variable that it comes from");
 			return [parsed.opts(), ...parsed.processedArgs];
@@ -43,7 +40,7 @@ export function createRun(main: (call: Call) => Promise<number | undefined>): Ru
 	};
 }
 
-/** @returns the exit code: of an error, too */
+/** @returns the exit code */
 export async function withErrors(io: Io, task: () => Promise<number | undefined>): Promise<number> {
 	try {
 		return (await task()) ?? exitCodes.done;
@@ -56,7 +53,7 @@ export async function withErrors(io: Io, task: () => Promise<number | undefined>
 
 const missingFile = /^ENOENT: .*, (?:open|l?stat|scandir) '(.*)'$/;
 
-/** With its cause, or with its `reason`, which only operators see. */
+/** `reason`: for operators. */
 export function messageOf({ message, cause, reason }: Error & { reason?: unknown }): string {
 	const [, path] = missingFile.exec(message) ?? [];
 	if (path !== undefined) return `${path}: does not exist`;
@@ -64,7 +61,6 @@ export function messageOf({ message, cause, reason }: Error & { reason?: unknown
 	return cause instanceof Error ? `${message}: ${cause.message}` : message;
 }
 
-/** Writes to `io`, and throws a `CommanderError` instead of ending the process. */
 export function withOutput(command: Command, io: Io): Command {
 	return command.exitOverride().configureOutput({
 		writeOut: (text) => io.print(text.trimEnd()),
@@ -74,16 +70,13 @@ export function withOutput(command: Command, io: Io): Command {
 	});
 }
 
-/**
- * commander checks required options before unknown ones, and would report a misspelt option as missing.
- * @throws {Error} if the option is missing
- */
+/** commander would report a misspelt option as missing. @throws {Error} if the option is missing */
 export function needed<T>(flag: string, value: T | undefined): T {
 	if (value === undefined) throw new Error(`${flag}: is needed; --help lists the options`);
 	return value;
 }
 
-/** For commander. @param parse returns null for a wrong text */
+/** @param parse null for a wrong text */
 export function parser<T>(parse: (text: string) => T | null, rule: string): (text: string) => T {
 	return (text) => {
 		const value = parse(text);
@@ -101,7 +94,6 @@ export const parseCount = parser(
 	"a whole number from 1.",
 );
 
-/** Without slashes at its end. */
 export const parseUrl = parser((text) => {
 	const url = text.replace(/(?<!\/)\/+$/, "");
 	return /^https?:\/\//.test(url) && URL.canParse(url) ? url : null;
