@@ -8,7 +8,7 @@ import type { Reply } from "./reply.ts";
 import type { Senders } from "./senders.ts";
 
 export interface Refresh {
-	/** Since the last harvest; null: all. */
+	/** Least time since the last harvest; null: all layers. */
 	olderThanMs: number | null;
 	maxLayers: number | null;
 	isWanted: (smallkey: string) => boolean;

@@ -11,7 +11,7 @@ import { fragmentSettings, rendererStamp, renderFragments } from "./rendered.ts"
 
 export type Built = Awaited<ReturnType<typeof build>>;
 
-/** By smallkey, in the last valid form; null: no longer served. */
+/** Layers by smallkey, in the last valid form; null: no longer served. */
 export type ReadLayers = ReadonlyMap<string, CheckedLayer | null>;
 
 interface JudgedLayers {
@@ -34,8 +34,8 @@ const maxChanges = 1_000;
 const maxWrong = 200;
 
 /**
- * Of a commit, only changes since the last build are read, and wrong files built in their last valid form; a
- * wrong file of a folder stops the build.
+ * Reads only what has changed since a commit's last build. A wrong file of a folder stops the build; of a
+ * commit, its last valid form is built.
  * @param fresh compares every file
  * @returns `written`: numbers of files; null because of problems
  */

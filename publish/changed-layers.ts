@@ -25,7 +25,7 @@ export async function readServed<T>(
 
 const maxWrong = 1_000;
 
-/** Of a wrong file, the last valid form. */
+/** Reads the last valid form of a wrong file. */
 export async function readValid<T>(
 	at: CommitAt,
 	smallkeys: readonly string[],
@@ -116,7 +116,7 @@ async function findEarlier(at: CommitAt, smallkey: string): Promise<CheckedLayer
 	return null;
 }
 
-/** Newest first. Git's commit graph speeds up a single path only. */
+/** Newest first. Git uses the changed paths of the commit graph for one path only. */
 async function* versionsOf({ repository, commit }: CommitAt, path: string) {
 	const how = [`--max-count=${maxCommits}`, "--format=", "--raw", "--no-abbrev"];
 	const output = await runGit(repository, ["log", ...how, commit, "--", path]);

@@ -37,11 +37,11 @@ interface FileWriterOptions {
 export class FileWriter {
 	/** Smallkey → rank; with wrong layers until the files are compared. */
 	readonly layers = new Map<string, number>();
-	/** Whose files may be missing, old or too many. */
+	/** Names whose files may be missing, old or too many. */
 	readonly #stale = new Set<string>();
 	/** Finds the files of layers that are not served. */
 	#isListDue = false;
-	/** In lower case: changed since the background round was read. */
+	/** In lower case: changed since the background round read its layers. */
 	readonly #overtaken = new Set<string>();
 	#isLarge = false;
 	#reason: string | null = null;
@@ -123,7 +123,7 @@ export class FileWriter {
 	async #writeSome(): Promise<void> {
 		const smallkeys: string[] = [];
 		for (const smallkey of this.#stale) if (smallkeys.push(smallkey) === layersAtOnce) break;
-		// To the end: a layer may fail again.
+		// A layer that fails is tried again after all others.
 		for (const smallkey of smallkeys) {
 			this.#stale.delete(smallkey);
 			this.#stale.add(smallkey);

@@ -149,7 +149,7 @@ export class Publication {
 		if (!files.isStale(smallkey)) {
 			const fragment = await files.folder.read(slot, smallkey).catch(() => undefined);
 			if (fragment) return { ...fragment, rank: files.layers.get(smallkey) ?? middleRank };
-			// It may only be unreadable now.
+			// Undefined: too many files are open, and the file may be right.
 			if (fragment === null) {
 				files.mark([smallkey]);
 				files.work();

@@ -40,7 +40,7 @@ function memberOf(value: unknown, name: unknown): unknown {
 	return Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined;
 }
 
-/** RFC 3986, appendix A: the viewer's schema requires `format: uri`. */
+/** Must be percent-encoded (RFC 3986, appendix A), since the viewer's schema requires `format: uri`. */
 export const notOfUris = /[^A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=%]|%(?![0-9A-Fa-f]{2})/gu;
 
 /** The URL parser comes last: a long non-ASCII host takes it hundreds of milliseconds. */
@@ -72,7 +72,7 @@ export function withoutRequest(address: string): string {
 	return `${path}${kept && `?${kept}`}${fragment}`;
 }
 
-/** Served by a MapServer or FeatureServer. */
+/** Of a MapServer or FeatureServer, or of a layer in it. */
 export const arcgisKinds = new Set(["esriFeature", "esriMapServer", "esriFeatureServer"]);
 
 /**
@@ -127,7 +127,10 @@ export function operationOf({ origin, pathname }: URL): { address: string; opera
 	return path === undefined || operation === undefined ? null : { address: origin + path, operation };
 }
 
-/** W3C, "Mixed Content", 4. @param site by default a public site, which is https */
+/**
+ * Whether browsers block the address on the site (W3C, "Mixed Content", 4).
+ * @param site empty if unknown: public sites are https
+ */
 export function isBlockedOn(address: string, site = "https:"): boolean {
 	if (!/^http:/i.test(address) || /^http:/i.test(site)) return false;
 	// Browsers trust these (W3C, "Secure Contexts", 3.1).

@@ -33,7 +33,7 @@ export function fieldNamed(name: string, fields: readonly Field[]): Field | unde
 /** Harvested descriptions are far shorter. */
 const maxDescriptionLength = 2 * 1024 * 1024;
 
-/** Without an invalid language, whose layer is served in its generic form. */
+/** An invalid language is left out: the layer is served in its generic form. */
 export function parseDescription(text: string): Description | null {
 	if (text.length > maxDescriptionLength) return null;
 	const parts = (tryJson(text) ?? {}) as Description;
@@ -41,7 +41,7 @@ export function parseDescription(text: string): Description | null {
 	return valid.length > 0 ? Object.fromEntries(valid.map((lang) => [lang, parts[lang]])) : null;
 }
 
-/** Null unless of the registered service, kind and layers. */
+/** Null unless it is of the registered service, kind and layers. */
 export function currentDescription(
 	registration: Registration,
 	description: Description | null,

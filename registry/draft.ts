@@ -9,7 +9,7 @@ const maxReadLength = 100_000;
 /** Mail programs and terminals cut longer addresses. */
 const maxShownLength = 16_000;
 
-/** Escaping may double a registration. */
+/** Escaping in JSON may double a registration. */
 const maxBytes = 140_000;
 
 /**
@@ -24,7 +24,7 @@ export async function packDraft({ smallkey, text }: Draft): Promise<string> {
 	return btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
-/** Null if too long, or without a `publicUrl`. */
+/** Null if the draft is too long, or `publicUrl` empty. */
 export async function draftAddress(publicUrl: string, draft: Draft): Promise<string | null> {
 	if (publicUrl === "" || draft.text.length > maxBytes / 2) return null;
 	const packed = await packDraft(draft);
@@ -32,7 +32,7 @@ export async function draftAddress(publicUrl: string, draft: Draft): Promise<str
 	return `${publicUrl}/?page=draft#draft=${packed}`;
 }
 
-/** Null if not of `packDraft`, or too long. */
+/** Null if the text is not one of `packDraft`, or too long. */
 export async function unpackDraft(packedText: string): Promise<Draft | null> {
 	if (packedText.length > maxReadLength || !/^[A-Za-z0-9_-]+$/.test(packedText)) return null;
 	try {

@@ -22,7 +22,7 @@ const degrees = box(-141.01, 41.67, -52.61, 83.12);
 const webMercator = box(-15697162, 5111674, -5856518, 17932470);
 const statisticsCanada = box(2373380, 601004, 9372748, 5439876);
 
-/** By well-known id. */
+/** Extents of Canada by well-known id. */
 const canada: ReadonlyMap<number, Box> = new Map([
 	[3978, canadaAtlas],
 	[3979, canadaAtlas],
@@ -41,7 +41,7 @@ const canada: ReadonlyMap<number, Box> = new Map([
 
 export const mapWkids: readonly number[] = [...canada.keys()].sort((a, b) => a - b);
 
-/** That of Canada if the harvested one has another spatial reference. */
+/** The extent of Canada if the harvested one has another spatial reference. */
 export function layerExtent(extent: Extent | null, mapWkid: number): Box {
 	if (extent?.wkid !== mapWkid) return canada.get(mapWkid) ?? canadaAtlas;
 	return box(extent.xmin, extent.ymin, extent.xmax, extent.ymax);
@@ -57,5 +57,5 @@ export const wmsImage = picture(
 	'<path d="M8 5l7 4-7 4-7-4z" fill="#bbb" stroke="#444"/><path d="M8 2l7 4-7 4-7-4z" fill="#ddd" stroke="#444"/>',
 );
 
-/** Here, so that the catalogue's page loads no targets. */
+/** The catalogue's page compares it without loading the targets. */
 export const genericImage = picture('<circle cx="8" cy="8" r="5" fill="#888" stroke="#444"/>');

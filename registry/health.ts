@@ -27,11 +27,11 @@ export type SickState = (typeof sickStates)[number];
 
 export interface Sickness {
 	state: SickState;
-	/** ISO 8601 week: `2026-W09`. */
+	/** The ISO 8601 week in which it started: `2026-W09`. */
 	since: string;
 	/** One English line, which may quote a service. */
 	cause?: string;
-	/** Absent from an earlier version, as are `values`. */
+	/** Earlier versions stored neither `code` nor `values`. */
 	code?: CauseCode;
 	values?: readonly string[];
 	repair?: true;

@@ -27,7 +27,7 @@ export interface LayerFile {
 	bytes: Uint8Array;
 }
 
-/** By smallkey in lower case, in any spelling. */
+/** By smallkey in lower case. */
 export type PathsByKey = ReadonlyMap<string, readonly string[]>;
 
 export function pathsByKey(files: Iterable<{ path: string }>): PathsByKey {
@@ -54,7 +54,7 @@ export interface CheckedLayer {
 	description: Description | null;
 }
 
-/** `written`: another call judges the content. */
+/** `written` if another call judges the content. */
 export type EditedFile = LayerFile | { path: string; kind: "written" | "removed" };
 
 /**

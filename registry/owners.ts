@@ -45,7 +45,7 @@ export const hasNoId = (owner: string) => !/[/#]/.test(owner);
 
 export const nameOf = (owner: string) => owner.replace(/#\d+$/, "");
 
-/** By fixed characters, then `?`, then text. */
+/** Compares fixed characters, then `?`, then the texts, so that the order is total. */
 function byGenerality(a: OwnerRule, b: OwnerRule): number {
 	const fixed = (rule: OwnerRule) => rule.glob.replace(/[*?]/g, "").length;
 	const single = (rule: OwnerRule) => rule.glob.replace(/[^?]/g, "").length;

@@ -87,7 +87,10 @@ export function kindOf(registration: Registration): string {
 	return [...new Set(langs.map((lang) => registration[lang].service_type))].join(" and ");
 }
 
-/** Feature layers, named OGC layers, whole services, and ArcGIS services without a registered name. */
+/**
+ * Languages with a feature layer, named OGC layers, a whole service, or an ArcGIS service without a
+ * registered name.
+ */
 export function harvestedLangs(registration: Registration): Lang[] {
 	return langs.filter((lang) => {
 		const type = serviceTypeOf(registration, lang);
@@ -133,7 +136,7 @@ export function parseRegistration(
 }
 
 function* oddities(address: string, url: URL, type: string): Generator<Text> {
-	// Of a stored registration.
+	// Stored registrations may have an address of another kind.
 	const problem = kindProblem(url, type);
 	if (problem) yield problem;
 	else if (arcgisKinds.has(type) && !arcgisPath.test(url.pathname)) yield textOf("odd-arcgis");

@@ -33,7 +33,7 @@ export function isReviewName(name: string): boolean {
 
 export type PublicName = string | Readonly<Record<Lang, string>>;
 
-/** `*`: any characters, `?`: one. A regular expression could take exponential time. */
+/** `*` is any characters, `?` is one. A regular expression could take exponential time. */
 export function matchesGlob(glob: string, smallkey: string): boolean {
 	let [index, next, retry, afterStar] = [0, 0, 0, 0];
 	while (index < smallkey.length) {

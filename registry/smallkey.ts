@@ -95,8 +95,8 @@ export const keyTexts = {
 const reservedNames = /^(?:con|prn|aux|nul|com[1-9]|lpt[1-9])$/i;
 
 /**
- * Rules for new smallkeys. Of a stored one, only a second spelling is refused.
- * @param kept spelling
+ * The rules for new smallkeys. Of stored ones, only a second spelling is refused.
+ * @param kept the spelling to keep
  * @param removed a stored spelling that the change removes
  */
 export function judgeKey(

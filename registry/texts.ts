@@ -105,7 +105,7 @@ type Params = Record<string, unknown>;
 
 const limits = ["maxLength", "minimum", "maximum", "maxItems"];
 
-/** Of a keyword that is a text's code. The second value is the wrong one. */
+/** The first value of the text of a keyword; the second one is the wrong value. */
 function firstValue(keyword: string, { type, allowedValues, limit }: Params) {
 	// A test compares all schemas with the texts.
 	if (keyword === "type") return textOf(`${/^[aeiou]/.test(String(type)) ? "an" : "a"}-${type}` as TextCode);
@@ -117,7 +117,7 @@ function firstValue(keyword: string, { type, allowedValues, limit }: Params) {
 /** `stored`: what a document needs to be served: no newer or single viewer's rule removes a stored layer. */
 export type Rules = "written" | "stored";
 
-/** Of the validator's last call. */
+/** The problems of the validator's last call. */
 export function schemaProblems({ errors: all }: Validator, rules: Rules = "written"): Problem[] {
 	const errors = (all ?? []).filter((error) => rules === "written" || !isOnlyOnWrite(error));
 	const ofType = errors.filter(({ keyword }) => keyword === "type");
@@ -127,7 +127,7 @@ export function schemaProblems({ errors: all }: Validator, rules: Rules = "writt
 		.map((error) => ({ place: placeOf(error), ...ruleOf(error) }));
 }
 
-/** Another error reports the same. @param mistyped pointers */
+/** Another error reports the same. @param mistyped pointers to values of a wrong type */
 function isRepeated({ keyword, params, instancePath }: ErrorObject, mistyped: ReadonlySet<string>): boolean {
 	if (keyword === "discriminator") return params.tagValue === undefined;
 	if (keyword === "if" || keyword === "propertyNames") return true;

@@ -4,8 +4,8 @@ const maxTextLength = 200;
 const invisible = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
 /**
- * For GitHub's Markdown: character references are never markup (CommonMark, section 2.5), and mentions in
- * `code` no links.
+ * For GitHub's Markdown: character references are never markup (CommonMark, section 2.5), and GitHub links no
+ * mentions inside `code`.
  */
 export function code(text: string): string {
 	const characters = [...text.replace(invisible, "\ufffd")];
@@ -14,7 +14,7 @@ export function code(text: string): string {
 	return `<code>${safe}</code>`;
 }
 
-/** Also line breaks: `\u202e`. */
+/** Escapes invisible characters and line breaks: `\u202e`. */
 export function visible(text: string): string {
 	return text.replace(invisible, (character) => {
 		return `\\u${(character.codePointAt(0) as number).toString(16).padStart(4, "0")}`;

@@ -57,7 +57,7 @@ export async function main(): Promise<void> {
 export function processIo(): Io {
 	for (const output of [process.stdout, process.stderr]) {
 		output.on("error", (error: NodeJS.ErrnoException) => {
-			// As after `| head`.
+			// `head` closes the pipe early.
 			if (error.code !== "EPIPE") throw error;
 		});
 	}

@@ -137,9 +137,9 @@ export async function readBatch(folder: string) {
 const maxConcurrent = 32;
 
 /**
- * In one commit, without `partial` all or none.
- * @param dryRun decides on the served branch only
- * @param editsOf none for a stored layer
+ * Makes one commit; without `partial`, of all or none.
+ * @param dryRun decides on the served branch, and stores nothing
+ * @param editsOf returns none for a stored layer
  */
 export async function storeBatch(
 	store: Store,

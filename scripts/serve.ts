@@ -51,7 +51,7 @@ export const serve = createRun(async ({ read, environment, io, extensions }) => 
 	}
 });
 
-/** From another folder, npx would ask the registry. */
+/** From another folder, npx would ask the registry for a package of that name. */
 const checkout = fileURLToPath(new URL("..", import.meta.url)).slice(0, -1);
 
 function shellWord(text: string): string {

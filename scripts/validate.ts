@@ -31,7 +31,7 @@ async function readFileNamed(name: string): Promise<NamedFile> {
 
 type Finding = FileProblem & { isWarning?: true };
 
-/** Files below `layers` are judged with the others there. */
+/** Judges files below `layers` with the others there. */
 function checkFiles(files: readonly NamedFile[]): Finding[] {
 	const isPlaced = ({ path }: LayerFile) => path.startsWith("layers/");
 	const [placed, alone] = [files.filter(isPlaced), files.filter((file) => !isPlaced(file))];
@@ -48,7 +48,7 @@ function checkWritten(files: readonly LayerFile[], before: PathsByKey): Finding[
 	return [...problems, ...warnings];
 }
 
-/** Whatever its name. */
+/** Judges it as a layer called `alone`. */
 function checkAlone(file: NamedFile): Finding[] {
 	const path = file.path.endsWith(".service.json") ? descriptionPath("alone") : layerPath("alone");
 	const findings = checkWritten([{ ...file, path }], pathsByKey([{ path: layerPath("alone") }]));
@@ -60,7 +60,7 @@ function checkAll(files: readonly LayerFile[]): Finding[] {
 	return [...judgeStored(files).problems, ...checkWritten(owners, new Map())];
 }
 
-/** Without the files themselves, which are new. */
+/** The files themselves count as new. */
 function pathsBeside(files: readonly NamedFile[]): PathsByKey {
 	const paths = new Set(files.map(({ path }) => path));
 	const folders = new Map(files.map((file) => [dirname(file.path), dirname(file.name)]));

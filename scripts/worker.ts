@@ -9,7 +9,7 @@ import { Catalogue, catalogueRoutes } from "../site/http/catalogue-requests.ts";
  * (docs/catalogue.md).
  */
 function catalogueOf(bindings: Bindings): Catalogue {
-	// Here, so that a missing binding fails only requests that need it.
+	// A missing binding fails only the requests that need it.
 	const find = (file: string) => filesOf(bindings)(file);
 	const text = async (file: string) => {
 		const result = await find(file);
@@ -18,7 +18,7 @@ function catalogueOf(bindings: Bindings): Catalogue {
 	return new Catalogue({ find, text, headers: {}, isSecure: true, isLive: false });
 }
 
-/** GET /collections…, /conformance, /ogc…: clients of OGC API Records read JSON. */
+/** GET /collections…, /conformance and /ogc…: OGC API Records, whose clients read JSON. */
 const noRecords = {
 	name: "records",
 	matches: (path: string) => /^\/(?:collections|conformance|ogc)(?:[/?]|$)/.test(path),

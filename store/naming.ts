@@ -54,8 +54,8 @@ export function commitMessage(meta: Meta): string {
 	return [meta.subject, ...(trailers.length > 0 ? ["", ...trailers] : [])].join("\n");
 }
 
-/** Of a declined change: the served commit at that time. */
+/** In the commit of a declined change: the served commit at that time. */
 export const mainTrailer = "Main";
 
-/** Of a proposed repair, for every layer. */
+/** In the commit of a proposed repair, for every layer. */
 export const repairedTrailer = "Repairs";

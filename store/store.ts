@@ -49,7 +49,7 @@ export interface Commit {
 export interface Refusal {
 	status: number;
 	errors: readonly Problem[];
-	/** In place of that of `refusalReasons` in api/reply.ts. */
+	/** Replaces the status's own reason (`refusalReasons` in api/reply.ts). */
 	reason?: string;
 	hint?: Text;
 	/** In seconds. */

@@ -75,7 +75,7 @@ export interface RunningService<Settings extends object = object> {
 	store: Store;
 	/** Null if the layers are on GitHub. */
 	repository: string | null;
-	/** Served. */
+	/** The served commit. */
 	tip: () => string | null;
 	/** Folder of the rendered files. */
 	out: string;

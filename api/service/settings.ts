@@ -61,7 +61,7 @@ export function settingNames(more: readonly ReadSettings[], env: Environment = {
 	return new Set([...variables.names, "SENDERS"]);
 }
 
-/** Levenshtein. */
+/** Whether the Levenshtein distance is at most `edits`. */
 function isNear(from: string, to: string, edits: number): boolean {
 	if (from === "" || to === "") return from.length + to.length <= edits;
 	const [a, b] = [from.slice(1), to.slice(1)];

@@ -118,7 +118,7 @@ export const layerStatus = document("layer-status", "How a layer is", {
 	}),
 });
 
-/** Public: no sender ids. Times are ISO 8601, in UTC. */
+/** It is public: without ids of senders. Times are ISO 8601, in UTC. */
 export type LayerStatus = Declared<FromSchema<typeof layerStatus>>;
 
 export type WaitingRepair = Declared<FromSchema<typeof repair>>;

@@ -22,7 +22,7 @@ export const firstError: Options = {
 
 export const everyError: Options = { ...firstError, allErrors: true, verbose: true };
 
-/** At the first use: it takes longer than loading everything else. */
+/** Compiles at the first use: that takes longer than loading everything else. */
 export function compile(schema: AnySchemaObject, options: Options): Validator {
 	let compiled: Validator | undefined;
 	const validator: Validator = (value) => {

@@ -1,4 +1,4 @@
-// `code`: of a rule's text in registry/texts/; without it, the keyword.
+// The `code` of a rule names its text in registry/texts/; without one, the keyword does.
 
 type Properties = Readonly<Record<string, unknown>>;
 

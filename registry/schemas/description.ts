@@ -155,7 +155,7 @@ export const description = document("description", "What was harvested from the 
 	},
 });
 
-/** Alone: an invalid language leaves the other one usable. */
+/** One language alone: an invalid one leaves the other one usable. */
 export const langDescription = {
 	$id: "lang-description.schema.json",
 	...ref("lang"),

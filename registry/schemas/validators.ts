@@ -4,7 +4,7 @@ import type { Plugin } from "esbuild";
 import type { Validator } from "./compile.ts";
 
 function withoutDescriptions(schema: AnySchema): AnySchema {
-	// A property of that name has an object.
+	// A property may have that name: its value is an object.
 	const isText = (keyword: string, value: unknown) =>
 		typeof value === "string" && (keyword === "description" || keyword === "title");
 	return JSON.parse(JSON.stringify(schema, (name, value) => (isText(name, value) ? undefined : value)));

@@ -40,18 +40,18 @@ export interface Envelope {
 
 export interface Target {
 	name: TargetName;
-	/** Before `/<lang>/<smallkey>`, in paths and files. */
+	/** The part before `/<lang>/<smallkey>`, in paths and in `dist/`. */
 	doc: string;
-	/** Where equal to `doc`, a comma means several layers. */
+	/** If it equals `doc`, a comma in the last segment means several layers. */
 	docs: string;
 	/** Routes or rewrites, never copies of files. */
 	aliases: readonly Readonly<Pick<Target, "doc" | "docs">>[];
-	/** `Render` writes it around an array of one. */
+	/** Also around a single layer, which `Render` writes as an array of one. */
 	envelope?: Envelope;
 	/** `<path>?lang=<lang>&id=<smallkey>,…`, without unknown keys. */
 	queryDoor?: { path: string; envelope(lang: Lang): Envelope };
 	canSort?: true;
-	/** For an unknown key of `docs`; null: left out. @param count requested keys, with repeats */
+	/** The JSON for an unknown key in `docs`; null leaves it out. @param count requested keys, with repeats */
 	absent(item: string, count: number): string | null;
 	/** Whether `docs` treats a layer as unknown, since a reader fails on it. @param body UTF-8 JSON */
 	isUnlisted?(body: Uint8Array): boolean;
@@ -60,11 +60,11 @@ export interface Target {
 export type Render = (layer: LayerFacts) => object | null;
 
 export interface FragmentSettings {
-	/** `{0}`: a record's uuid; empty: no address. */
+	/** `{0}` is a record's uuid; empty: a uuid gives no address. */
 	metadataUrl: string;
 	catalogueUrl: string;
 	mapWkid?: number;
-	/** Of a MapServer's layer in v2. Every viewer draws `esriDynamic`, the default. */
+	/** For a layer of a MapServer in v2: every viewer draws the default, `esriDynamic`. */
 	mapServerType?: MapServerType;
 	targets?: readonly string[];
 }
@@ -112,7 +112,6 @@ export function layerFacts(
 		infoType: members.feature_info_type ?? members.feature_info_format,
 		members,
 		service,
-		/** Without the geometry. */
 		columns,
 		forV2,
 		settings,
@@ -144,8 +143,8 @@ const unknownService: ServiceFacts = {
 };
 
 /**
- * To which viewers append `?SERVICE=WMS…`, without a lone `?` and what every request sets, or for ArcGIS
- * `/query`, without trailing slashes and form parameters.
+ * Makes the form to which viewers append: `?SERVICE=WMS…` to an OGC service without a lone `?` and what every
+ * request sets; `/query` to an ArcGIS service without trailing slashes and form parameters.
  */
 export function addressOf(type: ServiceType, address: string): string {
 	if (isOgc(type)) return withoutRequest(address);
@@ -164,8 +163,8 @@ export function layerAddress(service: string, entry: string | number): string {
 }
 
 /**
- * The first name of a field, in its spelling; else the first text field, else the first one. Without fields,
- * the first name.
+ * The first name that is a field's, in the field's spelling; else the first text field, else any. Without
+ * fields, the first name.
  */
 function nameField(columns: readonly Field[], names: readonly (string | undefined)[]): string {
 	for (const name of names) {
@@ -181,7 +180,7 @@ export function filledTemplate(template: string, metadata: Members["metadata"]):
 	return template.replaceAll("{0}", encodeURIComponent(metadata.uuid));
 }
 
-/** FGPV's own `text/html;fgpv=summary` is short HTML. */
+/** `text/html;fgpv=summary` is FGPV's own name of short HTML. */
 export function plainInfoType({ infoType }: LayerFacts): string | undefined {
 	return infoType === "text/html;fgpv=summary" ? "text/html" : infoType;
 }

@@ -4,7 +4,7 @@ import { fragmentTexts } from "../texts/pairs.ts";
 import { escapeMarkup } from "../untrusted.ts";
 import { type LayerFacts, plainInfoType, type Render, type Target } from "./facts.ts";
 
-/** RAMP 4.0.x (configSchema.json of v4.0.1), whose default configuration has no version in its address. */
+/** RAMP 4.0.x (configSchema.json of v4.0.1). Its default configuration names an address without a version. */
 export const v09: Target = {
 	name: "v0.9",
 	doc: "v0.9/doc",
@@ -20,7 +20,7 @@ export const renderV09: Render = (layer) =>
 interface Spelling {
 	sortable: string;
 	sorting: string;
-	/** Compared with a feature's value. */
+	/** Viewers compare it with a feature's value. */
 	classValue: (value: string | number | null) => string | number | null;
 }
 
@@ -80,7 +80,7 @@ export type Symbology = ReturnType<typeof symbologyOf>;
 
 const genericSymbology = { type: "simple", imageUrl: genericImage, label: "" };
 
-/** The viewer throws on other types, and entries without `imageUrl`. */
+/** The viewer throws on any other type, and on an entry without `imageUrl`. */
 function symbologyOf(renderer: Renderer, { classValue }: Spelling) {
 	if (renderer.type === "simple") return { type: "simple" as const, ...drawn(renderer) };
 	const { default: fallback } = renderer;
@@ -104,7 +104,7 @@ function drawn({ image, label }: Drawing) {
 	return { imageUrl: image, label: escapeMarkup(label) };
 }
 
-/** Loaded whole where small. */
+/** Small layers of these are loaded whole. */
 export const snapshotGeometries: ReadonlySet<string> = new Set([
 	"esriGeometryPoint",
 	"esriGeometryMultipoint",
@@ -154,6 +154,6 @@ export const v1: Target = {
 	absent: () => "null",
 };
 
-// The viewer compares strings with `===`.
+// The viewer compares attributes as strings with `===`: a numeric class value never matches.
 export const renderV1: Render = (layer) =>
 	renderRamp(layer, { sortable: "orderable", sorting: "type", classValue: String });

@@ -2,7 +2,7 @@ import { readInfoTypes } from "../registration.ts";
 import { escapeMarkup } from "../untrusted.ts";
 import { type LayerFacts, layerAddress, plainInfoType, type Render, type Target } from "./facts.ts";
 
-/** ramp4-pcar4, whose schema allows no other members. */
+/** RAMP4 (ramp4-pcar4), whose schema allows no other members. */
 export const ramp4: Target = {
 	name: "ramp4",
 	doc: "ramp4",

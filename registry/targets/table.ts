@@ -15,7 +15,7 @@ import { ramp4, renderRamp4 } from "./ramp4.ts";
 import { renderTerria, terria } from "./terria.ts";
 import { renderV2, v2 } from "./v2.ts";
 
-/** By age. A schema is `schemas/fragment-<name>.schema.json`. */
+/** By the age of their viewers. The schemas are `schemas/fragment-<name>.schema.json`. */
 export const targets: readonly Target[] = [v09, v1, v2, ramp4, terria];
 
 /** Apart: bundles that only read leave it out. */

@@ -2,7 +2,7 @@ import type { ServiceType } from "../registration.ts";
 import { fragmentTexts } from "../texts/pairs.ts";
 import { type LayerFacts, layerAddress, type Render, type Target } from "./facts.ts";
 
-/** terriajs 8: `{"type":"terria-reference","url":…,"path":["rcs.<smallkey>.<lang>"]}`. */
+/** Terria (terriajs 8) reads it by `{"type":"terria-reference","url":…,"path":["rcs.<smallkey>.<lang>"]}`. */
 export const terria: Target = {
 	name: "terria",
 	doc: "terria",
@@ -25,7 +25,7 @@ export const renderTerria: Render = (layer) => {
 	return { catalog: [member] };
 };
 
-/** Null where Terria has none. */
+/** Null if Terria has no such member. */
 const kinds: Readonly<Record<ServiceType, (layer: LayerFacts) => object | null>> = {
 	ogcWms: ({ url, entries }) => (entries.length > 0 ? { type: "wms", url, layers: entries.join(",") } : null),
 	ogcWmts: ({ url, entries }) =>
@@ -48,7 +48,7 @@ const kinds: Readonly<Record<ServiceType, (layer: LayerFacts) => object | null>>
 	esriTile: ({ url }) => ({ type: "esri-mapServer", url: withoutQuery(url) }),
 };
 
-/** Terria sets the format itself, and drops tokens of the address. */
+/** Terria sets the format itself, and requests pictures without a token of the address. */
 function withoutQuery(url: string): string {
 	return url.split(/[?#]/, 1)[0] as string;
 }

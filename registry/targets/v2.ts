@@ -16,7 +16,7 @@ export const v2: Target = {
 	// FGPV requests a list, drops empty elements, and throws on an object that is not a layer. GeoView requests
 	// one key, and shows an empty array as an error of that layer.
 	absent: (_item, count) => (count > 1 ? "null" : null),
-	// FGPV stops at it with a TypeError, and draws no later layer.
+	// At such a layer FGPV stops with a TypeError, and draws no later layer.
 	isUnlisted: isOgcWmts,
 };
 
@@ -30,7 +30,7 @@ export const renderV2: Render = (layer) => {
 const nodeStart = '{"layers":[{"id":"';
 const wmtsMember = new TextEncoder().encode(',"layerType":"ogcWmts"');
 
-/** Without parsing: the type follows the id, which has no escapes. */
+/** Avoids parsing: the type follows the id, which has no escapes. */
 function isOgcWmts(body: Uint8Array): boolean {
 	const start = body.indexOf(0x22, nodeStart.length) + 1;
 	return wmtsMember.every((byte, index) => body[start + index] === byte);
@@ -53,7 +53,7 @@ const kinds: Readonly<Record<Exclude<ServiceType, "esriFeatureServer">, Members>
 	}),
 };
 
-/** Without one, GeoView loads forever, and FGPV draws nothing. */
+/** Without a named layer, GeoView loads forever, and FGPV draws nothing. */
 const withEntries = new Set<ServiceType>(["ogcWms", "ogcWmts", "esriMapServer", "esriFeatureServer"]);
 
 function nodeOf(layer: LayerFacts): object | null {

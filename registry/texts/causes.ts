@@ -1,8 +1,8 @@
 import { textsByLang } from "./pairs.ts";
 
 /**
- * Each continues a sentence about a layer's service. `layers/health.json` has codes, so that readers get
- * their language.
+ * A text continues a sentence about a layer's service. `layers/health.json` stores codes, so that each reader
+ * gets their language.
  */
 export const causes = /* @__PURE__ */ textsByLang({
 	// The way to the service.

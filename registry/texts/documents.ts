@@ -3,7 +3,7 @@ import { must, mustBe, type TextPair } from "./pairs.ts";
 
 const notEmpty = ["must not be empty", "ne doit pas être vide"] as const;
 
-/** Each follows the place of its problem. Rules for new smallkeys: `smallkey.ts`. */
+/** A text follows the place of its problem. Texts for new smallkeys are in `smallkey.ts`. */
 export const documentTexts = {
 	// Members of a registration, by JSON Schema's keywords.
 	required: ["is missing", "est requis"],

@@ -13,7 +13,7 @@ export interface Coded<Code extends string> {
 	values: readonly (string | number | Coded<Code>)[];
 }
 
-/** A no-break space precedes a French colon (Canadian usage). */
+/** In French, a no-break space precedes a colon (Canadian usage). */
 export function fillText<Code extends string>(
 	texts: Readonly<Record<Code, string>>,
 	{ code, values }: Coded<Code>,

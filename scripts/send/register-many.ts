@@ -114,7 +114,7 @@ async function findSurplus(url: string, registrations: Registrations, owned: rea
 	return { keys, matching: matching.length, commit };
 }
 
-/** The git blob id, from `/status`. @throws {Error} where the service does not say it */
+/** The registration's git blob id, from `/status`. @throws {Error} if the service does not say it */
 async function storedId(url: string, smallkey: string): Promise<string | null> {
 	const address = `${url}/status/${encodeURIComponent(smallkey)}`;
 	const answer = await askService(address, readTimeoutMs);

@@ -93,10 +93,10 @@ export async function sendRequest(
 	return code;
 }
 
-/** No service may get requests signed that are valid next year. */
+/** A service must not make this machine sign requests that are valid next year. */
 const maxClockErrorMs = 86_400_000;
 
-/** After a refused time, signs with the service's. */
+/** After a refused time, signs with the service's time. */
 export function createSend(key: SenderKey, io: Io) {
 	let aheadMs = 0;
 	return async (request: PublisherRequest) => {

@@ -9,7 +9,7 @@ import { createSend, findSecret, type PublisherRequest, type SenderKey } from ".
 export type Place = Pick<PublisherRequest, "url" | "reviewName">;
 export type BatchOptions = Place & { sender?: string | undefined };
 
-/** `waiting`: for a reviewer, now or before. */
+/** `waiting`: for a reviewer. */
 type BatchResult = Record<"changed" | "unchanged" | "waiting" | "refused" | "unsent", string[]>;
 
 export async function removeMany(
@@ -80,7 +80,7 @@ export async function sendBatch(
 	return result;
 }
 
-/** An earlier version does not say `changed`. */
+/** Earlier versions of the service do not send `changed`. */
 function outcomeOf(receipt: unknown): "changed" | "unchanged" | "waiting" {
 	const { branch, changed } = (receipt ?? {}) as { branch?: unknown; changed?: unknown };
 	if (branch !== undefined) return "waiting";

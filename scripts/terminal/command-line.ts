@@ -4,7 +4,7 @@ import { type Environment, type Io, WrongError } from "../../api/configuration.t
 import type { App, Run } from "../../api/service/extensions.ts";
 import { isSenderId } from "../../registry/sender.ts";
 
-/** As of `diff` and `grep` (POSIX, "Exit Status"). */
+/** As `diff` and `grep` do (POSIX, "Exit Status"). */
 export const exitCodes = {
 	done: 0,
 	wrong: 1,
@@ -53,7 +53,7 @@ export async function withErrors(io: Io, task: () => Promise<number | undefined>
 
 const missingFile = /^ENOENT: .*, (?:open|l?stat|scandir) '(.*)'$/;
 
-/** `reason`: for operators. */
+/** `reason`: for operators only. */
 export function messageOf({ message, cause, reason }: Error & { reason?: unknown }): string {
 	const [, path] = missingFile.exec(message) ?? [];
 	if (path !== undefined) return `${path}: does not exist`;

@@ -30,7 +30,7 @@ export async function findReview(branch: Branch, meta: Meta): Promise<Place> {
 
 const maxReviewCommits = 100;
 
-/** Of the newest change. */
+/** The sender of the newest change. */
 async function senderOf(repository: string, served: string, review: string): Promise<string | null> {
 	const words = ["--topo-order", `--max-count=${maxReviewCommits}`, `${served}..${review}`];
 	for await (const { author, committer } of readCommits(repository, await listCommits(repository, words)))

@@ -52,7 +52,7 @@ function spellingsOn(github: Github, branches: readonly string[]): Waiting["spel
 	};
 }
 
-/** Of the newest change; null if none of the newest commits is a sender's. */
+/** The sender of the newest change; null if none of the newest commits is a sender's. */
 function senderOf(base: Head, main: Head): string | null {
 	const merged = new Set(main.recent.map(({ sha }) => sha));
 	const commits = base.recent.filter(({ sha }) => !merged.has(sha));
