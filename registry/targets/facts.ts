@@ -180,7 +180,7 @@ export function filledTemplate(template: string, metadata: Members["metadata"]):
 	return template.replaceAll("{0}", encodeURIComponent(metadata.uuid));
 }
 
-/** `text/html;fgpv=summary` is FGPV's own name of short HTML. */
+/** For other readers than FGPV, whose `text/html;fgpv=summary` is short HTML. */
 export function plainInfoType({ infoType }: LayerFacts): string | undefined {
 	return infoType === "text/html;fgpv=summary" ? "text/html" : infoType;
 }
