@@ -148,7 +148,7 @@ export function answer(route: Route, basePath: string, engine: Engine): Reply | 
 		case "status":
 			return answerStatus(route.segment, context.status ?? null, engine.client());
 		case "version":
-			// As in the older service.
+			// A list, as in the older service.
 			return jsonReply(200, [version], { ...fragmentHeaders, "Cache-Control": "no-store" });
 		case "healthz":
 			return answerHealth(problem(), ["ok", version, context.commit ?? ""].join(" ").trimEnd());

@@ -14,7 +14,7 @@ export interface Io {
 	interrupted(): AbortSignal;
 }
 
-/** Exit code 1; any other error: 2. */
+/** A command ends with exit code 1, and with 2 for any other error. */
 export class WrongError extends Error {}
 
 export class Variables {

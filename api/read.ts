@@ -112,7 +112,7 @@ function listOf(request: ReadRequest, fragments: Fragments) {
 	return { etag: etagOfTags(tags), json };
 }
 
-/** Hashes no body. */
+/** Avoids hashing bodies. */
 function etagOfTags(tags: readonly string[]): string {
 	return etagOf(encoder.encode(tags.join("\n")));
 }

@@ -6,7 +6,7 @@ import type { Refusal } from "../store/store.ts";
 export interface Reply {
 	status: number;
 	headers: Record<string, string>;
-	/** Of pieces, `length` is that of all. */
+	/** `length` is that of all pieces. */
 	body: Uint8Array | (Iterable<Uint8Array> & { readonly length: number });
 	/** Absent without texts for people. */
 	bodyIn?: (lang: Lang) => Uint8Array;

@@ -8,7 +8,7 @@ export interface Sender {
 	id: string;
 	/** Never logged. */
 	secret: string;
-	/** `until`: null: forever. */
+	/** `until` null: forever. */
 	previous: { secret: string; until: Date | null } | null;
 	/** Globs; null: all. */
 	smallkeys: string[] | null;

@@ -25,11 +25,11 @@ interface Manifest {
 	renderer: string;
 	/** Or a folder's hash. */
 	commit: string;
-	/** Files of which the output has an earlier form or none. */
+	/** The output has these files in an earlier form or not at all. */
 	wrong: readonly string[];
 }
 
-/** For more, all layers are read. */
+/** If there are more, all layers are read. */
 const maxChanges = 1_000;
 const maxWrong = 200;
 

@@ -62,7 +62,7 @@ export async function readValid<T>(
 	return { layers, problems };
 }
 
-/** For more, all of `layers/` is listed. */
+/** If there are more, all of `layers/` is listed. */
 const maxFolders = 200;
 /** In memory at once. */
 const readAtOnce = 4_000;

@@ -77,7 +77,7 @@ export class Publication {
 			return manifest.commit;
 		}
 		await this.#saveManifest(true);
-		// Of earlier versions and of a build.
+		// Earlier versions and builds wrote these.
 		for (const name of ["fragments", "fragments.ended", "dist.made", "dist.manifest"])
 			await rm(join(dataDir, name), { force: true }).catch(log.error);
 		return branch.commit;

@@ -9,7 +9,7 @@ function box(xmin: number, ymin: number, xmax: number, ymax: number): Box {
 	return { xmin, ymin, xmax, ymax };
 }
 
-/** Canada Atlas Lambert. */
+/** Canada Atlas Lambert, of Canada's viewers. */
 export const defaultMapWkid = 3978;
 
 /** In metres, as in the older service's fragments. */

@@ -79,7 +79,7 @@ const missingSigns: Readonly<Partial<Record<string, string>>> = {
 	CloseBracketExpected: '"]"',
 };
 
-/** With the line, then the column, both from 1. */
+/** With line and column, both from 1. */
 function syntaxError(text: string): Problem {
 	if (text.trim() === "") return problemAt("document", "minLength");
 	let first: SyntaxFault | undefined;

@@ -96,7 +96,7 @@ export function shownValue(value: unknown): string | Text {
 	if (typeof value !== "string") return String(value);
 	const start = JSON.stringify(value.slice(0, maxSearchedLength).toWellFormed());
 	const text = start.replace(/\/\/[^/?#"]*@/g, "//…@");
-	// A cut authority may leave a user name.
+	// A cut within an authority may leave a user name.
 	const safe = value.length > maxSearchedLength ? text.replace(/\/\/[^/?#"]*"$/, '//…"') : text;
 	return shortened(safe, maxValueLength);
 }

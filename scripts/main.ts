@@ -10,7 +10,7 @@ import { withErrors, withOutput } from "./terminal/command-line.ts";
 
 const closing = `
 <command> --help lists its options.
-Exit codes: 0 done, 1 something is wrong or refused, 2 the command could not look.`;
+Exit codes: 0 done, 1 something is wrong or refused, 2 the command failed.`;
 
 export const allExtensions: App["extensions"] = [
 	createSite({ worker: new URL("./catalogue.ts", import.meta.url) }),

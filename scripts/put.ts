@@ -71,7 +71,7 @@ export const sign = createRun(async ({ read, environment, io }) => {
 
 const maxBodyLength = 400;
 
-/** Without the secret. */
+/** Never shows the secret. */
 function explain({ headers, method, body, target }: SignedRequest): string[] {
 	const text = shortened(visible(new TextDecoder().decode(body)), maxBodyLength);
 	const parts = [target, headers.Sender, headers.TimeStamp, text].map((part) => `‹${part}›`);

@@ -44,7 +44,11 @@ export const register = createRun(async ({ read, environment, io }) => {
 			.option("--url <url>", "send them, signed, to the service with its base path", parseUrl)
 			.option("--sender <id>", "who signs, or who the commit names as its author (operator)", parseSenderId)
 			.option("--remove-others", "with --url: then remove the layers that the folder does not have", false)
-			.option("--remove-at-most <n>", "instead of 10, or a tenth of those that match (or 2)", parseCount)
+			.option(
+				"--remove-at-most <n>",
+				"the most to remove (10, or a tenth of those that match, at least 2)",
+				parseCount,
+			)
 			.option("--owned <glob...>", "the smallkeys that --remove-others may remove, such as 'nrcan-*'")
 			.option("--yes", "with --remove-others: do not ask", false)
 			.option("--json", "with --url or --dry-run: print the result as JSON", false)

@@ -72,10 +72,7 @@ function pathsBeside(files: readonly NamedFile[]): PathsByKey {
 
 export const validate = createRun(async ({ read, io }) => {
 	const [, names] = await read((line) =>
-		line.argument(
-			"[file...]",
-			"registrations, wherever they are; all layers of this checkout where none is named",
-		),
+		line.argument("[file...]", "registrations in any folder; without one, all layers of this checkout"),
 	);
 	const isAll = names.length === 0;
 	io.warn(`Checking ${isAll ? "layers/ of this checkout" : counted(names.length, "named file")}`);

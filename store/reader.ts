@@ -91,12 +91,11 @@ export function readerOf(files: CommitFiles) {
 	};
 }
 
-/** @param partOf of a path: its text or its id */
 async function layerOf(
 	smallkey: string,
-	partOf: (path: string) => Promise<string | null>,
+	textOrIdOf: (path: string) => Promise<string | null>,
 ): Promise<Layer | null> {
-	const parts = [partOf(layerPath(smallkey)), partOf(descriptionPath(smallkey))] as const;
+	const parts = [textOrIdOf(layerPath(smallkey)), textOrIdOf(descriptionPath(smallkey))] as const;
 	const [registration, description] = await Promise.all(parts);
 	return registration === null ? null : { registration, description };
 }

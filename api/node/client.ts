@@ -66,7 +66,7 @@ export function clientOf(request: IncomingMessage, isTrusted: TrustedProxies) {
 	return { address: client.toString(), shares: sharesOf(client) };
 }
 
-/** One client has all of an IPv6 network of 64 bits. */
+/** One client has all of an IPv6 network of 64 bits; a site has one of 48. */
 function sharesOf(client: Address): Client {
 	const network = (bits: number) => `${ipaddr.IPv6.networkAddressFromCIDR(`${client}/${bits}`)}`;
 	return client.kind() === "ipv4" ? [`${client}`] : [network(64), `${network(48)}/48`];

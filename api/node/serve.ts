@@ -31,7 +31,7 @@ export interface NodeOptions {
 
 export interface AnswerEvent {
 	kind: "answer";
-	/** Or the action of a write. */
+	/** The route's kind, or the action of a write. */
 	route: string;
 	status: number;
 	milliseconds: number;

@@ -8,7 +8,6 @@ import type { Senders } from "../senders.ts";
 import type { Configuration } from "./settings.ts";
 
 export interface App {
-	/** Of the command. */
 	name: string;
 	summary: string;
 	extensions: readonly Extension[];

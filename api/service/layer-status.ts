@@ -10,7 +10,7 @@ import { Room } from "../limits.ts";
 import { registrationEtag } from "../register.ts";
 import type { LayerPart, Started } from "./extensions.ts";
 
-/** Anyone may ask, and git processes run. */
+/** Anyone may ask, and each look-up runs git. */
 const maxRunning = 2;
 const maxLookups = 100;
 

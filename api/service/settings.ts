@@ -80,7 +80,7 @@ export function misspeltSettings(env: Environment, more: readonly ReadSettings[]
 	});
 }
 
-/** GitHub Actions sets GITHUB_REPOSITORY, an error without credentials. */
+/** GitHub Actions sets GITHUB_REPOSITORY, which is an error without credentials. */
 export function withoutStore(env: Environment): Environment {
 	return { ...env, GITHUB_REPOSITORY: undefined };
 }

@@ -41,7 +41,7 @@ export function filesOf({ ASSETS, OBJECTS }: Bindings): (file: string) => Promis
 /** A request may fetch 50 times on the free plan, 10,000 on the paid one (Workers, "Limits"). */
 const docsMaxKeys = { fallback: 45, max: 900 };
 
-/** Each takes up to five fetches. */
+/** A change takes up to five fetches. */
 const maxBatch = 4;
 
 const retryAfterSeconds = 3600;

@@ -8,7 +8,7 @@ export const v2: Target = {
 	docs: "v2/docs",
 	// GeoView's own default address ends with a slash.
 	aliases: [{ doc: "v2/doc/", docs: "v2/docs/" }],
-	// Of the geo.ca portal and GeoView, which loads forever on null.
+	// The geo.ca portal and GeoView use it. On null, GeoView loads forever.
 	queryDoor: {
 		path: "vcs",
 		envelope: (lang) => ({ open: `{"response":{"rcs":{"${lang}":`, close: '},"gcs":[]}}' }),

@@ -108,7 +108,7 @@ const settings = [
 
 async function applySettings(repository: string, isGuarded: boolean): Promise<void> {
 	const present = (await gitText(repository, ["config", "--local", "--list", "-z"])).split("\0");
-	// The hook refuses them for the service's branches only.
+	// The hook refuses these for the service's branches; without it, git does for all.
 	const refusals = ["denydeletes", "denynonfastforwards"].map((name) => [`receive.${name}`, `${!isGuarded}`]);
 	for (const [name = "", ...values] of [...settings, ...refusals]) {
 		const records = present.filter((record) => record.startsWith(`${name}\n`));
@@ -169,7 +169,7 @@ export class Maintenance {
 		// A backup or an earlier version has no graph.
 		const isNew = isIdle && !existsSync(join(objects, "info", "commit-graph"));
 		if (!isNew && packs.length < limits.maxPacks * (isIdle ? 1 : busyFactor)) return;
-		// Before a repack, whose files look like those of a killed one.
+		// Not during a repack: its files look like those of a killed one.
 		await clearLeftovers(repository).catch(log.error);
 		this.#running = this.#maintain();
 	}

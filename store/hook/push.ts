@@ -73,7 +73,7 @@ export async function judgePush(
 	const foreign = await findForeignRoot(repository, "git push …");
 	if (foreign !== null) return refuse([foreign]);
 	if (quarantine === null) return judgeUpdates(repository, updates);
-	// For every branch: accepted objects stay.
+	// For every branch, since accepted objects stay in the repository.
 	const tooLarge = await findTooLarge(repository, quarantine.GIT_QUARANTINE_PATH);
 	if (tooLarge !== null) return refuse([tooLarge]);
 	return withQuarantine(quarantine, () => judgeUpdates(repository, updates));
