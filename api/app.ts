@@ -169,8 +169,9 @@ export function answerFailure(error: unknown, kind: Route["kind"], log: Context[
 	const headers = kind === "status" ? anySite : {};
 	if (error instanceof StoreBusy) {
 		const { code, retryAfter, message } = error;
-		const refusal = { status: 503, errors: [problemAt("", code)], reason: code, retryAfter };
-		return { ...refuseWrite(refusal, headers), cause: message };
+		const refusal = { status: 503, errors: [problemAt("", code)], retryAfter };
+		const reply = kind === "status" ? refuse(refusal, headers) : refuseWrite({ ...refusal, reason: code });
+		return { ...reply, cause: message };
 	}
 	log.error(error);
 	if (kind === "write") return refuseWrite({ status: 500, errors: [problemAt("", "failed")] });

@@ -82,7 +82,7 @@ export const arcgisKinds = new Set(["esriFeature", "esriMapServer", "esriFeature
 export function kindProblem(url: URL, type: string): Text | null {
 	if (type === "ogcWms") {
 		// No WMS answers at ArcGIS's REST interface.
-		const isRest = /\/rest\/services\//i.test(url.pathname) && arcgisPath.test(url.pathname);
+		const isRest = /\/rest\/services\/.*\/(?:MapServer|FeatureServer)(?:\/\d{1,9})?\/?$/i.test(url.pathname);
 		return isRest && !asksForWms(url) ? textOf("kind-other") : null;
 	}
 	const operation = type.startsWith("esri") ? operationOf(url) : null;

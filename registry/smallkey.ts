@@ -78,8 +78,8 @@ export function isOverallFile(path: string): boolean {
 
 export const keyTexts = {
 	"case-twin": [
-		"{0} differs only in case from {1}, which is taken",
-		"{0} ne diffère que par la casse de {1}, qui est déjà prise",
+		"{0} differs only in case from {1}, which is registered, waits for review or is in the same change",
+		"{0} ne diffère que par la casse de {1}, qui est inscrite, attend une révision ou est dans la même modification",
 	],
 	"case-rename": [
 		"{0} differs only in case from {1}, which the same change removes: maps that read {1} lose it",

@@ -128,10 +128,13 @@ export function schemaProblems({ errors: all }: Validator, rules: Rules = "writt
 }
 
 /** Another error reports the same. @param mistyped pointers to values of a wrong type */
-function isRepeated({ keyword, params, instancePath }: ErrorObject, mistyped: ReadonlySet<string>): boolean {
+function isRepeated(
+	{ keyword, params, instancePath, parentSchema }: ErrorObject,
+	mistyped: ReadonlySet<string>,
+): boolean {
 	if (keyword === "discriminator") return params.tagValue === undefined;
 	if (keyword === "if" || keyword === "propertyNames") return true;
-	return keyword !== "type" && mistyped.has(instancePath);
+	return keyword !== "type" && parentSchema?.code !== "other-type" && mistyped.has(instancePath);
 }
 
 const onlyOnWrite = ["maxLength", "pattern", "not"];

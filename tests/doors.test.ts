@@ -117,8 +117,8 @@ const wholeService = feature.replace("MapServer/1", "MapServer");
 
 // biome-ignore format: a table
 const rows: [what: string, doors: string, files: Files, ...problems: string[]][] = [
-	["the case twin of a stored key", "PUT batch", { "layers/on/ONE.json": wms("two") }, "smallkey: ONE differs only in case from one, which is taken"],
-	["case twins in one change", "push", { "layers/tw/TWO.json": wms("two"), ...two(wms("two")) }, "smallkey: two differs only in case from TWO, which is taken"],
+	["the case twin of a stored key", "PUT batch", { "layers/on/ONE.json": wms("two") }, "smallkey: ONE differs only in case from one, which is registered, waits for review or is in the same change"],
+	["case twins in one change", "push", { "layers/tw/TWO.json": wms("two"), ...two(wms("two")) }, "smallkey: two differs only in case from TWO, which is registered, waits for review or is in the same change"],
 	["a new key that Windows keeps for a device", "PUT push review validate batch", { "layers/au/Aux.json": wms("two") }, "smallkey: Aux is a name that Windows keeps for a device: no clone there could check it out"],
 	["such a key, stored before that rule", "build", { "layers/au/Aux.json": wms("two") }],
 	["a rename in case only", "push review", { "layers/on/one.json": null, "layers/on/One.json": wms("one") }, "smallkey: One differs only in case from one, which the same change removes: maps that read one lose it"],
@@ -130,7 +130,7 @@ const rows: [what: string, doors: string, files: Files, ...problems: string[]][]
 	["a file in another folder", "validate", { "layers/xy/two.json": wms("two") }, "must be at layers/tw/two.json"],
 	["a symbolic link", "batch review", { "layers/tw/two.json": { link: "/etc/passwd" } }, notPlain],
 	["a service description of another form", "push review", { "layers/fe/feature.service.json": '{"en":1}' }, noDescription],
-	["a service description without its layer", "build", { "layers/tw/two.service.json": "{}" }, "its layer layers/tw/two.json is gone: remove this, too", noDescription],
+	["a service description without its layer", "build", { "layers/tw/two.service.json": "{}" }, "there is no layer layers/tw/two.json: remove this file, or add the layer", noDescription],
 	["removed owners", "push review", { "layers/owners.json": null }, "must not be removed"],
 	["owners behind a link", "review", { "layers/owners.json": { link: "/etc/passwd" } }, notPlain],
 	["a file called layers", "push", { layers: "text" }, "must be in the folder layers, in lower case", "must not be removed"],

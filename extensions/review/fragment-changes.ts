@@ -17,6 +17,9 @@ export interface FragmentChange {
 
 const maxLines = 80;
 
+/** Of each target after the first. */
+const maxFurtherLines = 20;
+
 /** Characters of a line: an image can have a hundred thousand. */
 const maxLineLength = 300;
 
@@ -39,7 +42,9 @@ export function fragmentChanges(layer: ChangedLayer, settings: FragmentSettings)
 			const all = differences(linesOf(layer.before, target), linesOf(layer.after, target));
 			const values = all.flatMap(changedValue);
 			if (all.length === 0 || (changes.length > 0 && values.every((value) => seen.has(value)))) continue;
-			const lines = all.slice(0, maxLines).map((line) => shortened(line, maxLineLength));
+			const lines = all
+				.slice(0, changes.length === 0 ? maxLines : maxFurtherLines)
+				.map((line) => shortened(line, maxLineLength));
 			changes.push({ lang, target, lines, hidden: all.length - lines.length });
 			for (const value of values) seen.add(value);
 		}

@@ -12,7 +12,7 @@ import {
 	pathsByKey,
 } from "../../registry/judge.ts";
 import { warningsOf } from "../../registry/registration.ts";
-import { layerPath, layerPaths, ownersPath, parseLayerPath } from "../../registry/smallkey.ts";
+import { healthPath, layerPath, layerPaths, ownersPath, parseLayerPath } from "../../registry/smallkey.ts";
 import { textIn } from "../../registry/texts.ts";
 import { groupBy } from "../../registry/untrusted.ts";
 import { withTemporaryFolder } from "../../store/files/files.ts";
@@ -114,8 +114,8 @@ async function changesOf(repository: string, { changed, paths, obstacle }: Merge
 	return {
 		obstacle,
 		paths,
-		/** Files of no layer and without a problem. */
-		outside: paths.filter((path) => !parseLayerPath(path) && !wrongFiles.has(path)),
+		/** Files of no layer and without a problem, but for what harvests write. */
+		outside: paths.filter((path) => path !== healthPath && !parseLayerPath(path) && !wrongFiles.has(path)),
 		owners: before.get(ownersPath)?.bytes,
 		layers,
 		problems: located(problems, after),

@@ -153,8 +153,8 @@ export const documentTexts = {
 		"doit être une description de service, telle que npx fragment-publisher harvest l’écrit",
 	],
 	orphan: [
-		"its layer {0} is gone: remove this, too",
-		"sa couche {0} n’existe plus : supprimez aussi ce fichier",
+		"there is no layer {0}: remove this file, or add the layer",
+		"la couche {0} n’existe pas : supprimez ce fichier, ou ajoutez la couche",
 	],
 	// Values of other texts.
 	"json-comma": ['a "," too many', "une virgule de trop"],

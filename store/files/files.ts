@@ -19,9 +19,9 @@ export async function withTemporaryFolder<T>(prefix: string, task: (path: string
  * @returns why root may not write there, or null
  */
 export async function findForeignRoot(folder: string, command: string, uid = process.getuid?.()) {
-	const { uid: owner } = await stat(folder);
+	const { uid: owner, gid } = await stat(folder);
 	if (uid !== 0 || owner === 0) return null;
-	return `DATA_DIR: ${folder} belongs to the user ${owner}, whom files of root would lock out: run this as that user: runuser -u $(id -nu ${owner}) -- ${command}`;
+	return `DATA_DIR: ${folder} belongs to the user ${owner}, whom files of root would lock out: run this as that user: setpriv --reuid ${owner} --regid ${gid} --clear-groups ${command}`;
 }
 
 /** @returns null if the path does not exist @throws {Error} with the path and a cause */

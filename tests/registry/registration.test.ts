@@ -90,7 +90,7 @@ const invalid: [document: object | string, ...problems: string[]][] = [
 	[feature({ service_url: "http://?x" }, { service_url: "https://a b/" }), `/en/service_url: ${notPossible} "http://?x"`, `/fr/service_url: ${characters} "https://a b/"`],
 	[wms({ service_url: `${longest}x` }), "/en/service_url: must have at most 2048 characters"],
 	[wms({ layer: undefined }, { layer: "" }), "/en/layer: is missing", "/fr/layer: must not be empty"],
-	[wms({ display_field: "a", max_allowable_offset: 1 }), `/en/display_field: ${otherType}`, `/en/max_allowable_offset: ${otherType}`],
+	[wms({ display_field: 7, max_allowable_offset: 1 }), `/en/display_field: ${otherType}`, "/en/display_field: must be a string, not 7", `/en/max_allowable_offset: ${otherType}`],
 	[feature({ layer: "x" }, { feature_info_type: "text/html" }), `/en/layer: ${otherType}`, `/fr/feature_info_type: ${otherType}`],
 	[wms({ legend_format: "png" }, { feature_info_type: "text" }), `/en/legend_format: ${mediaType("png")}`, `/fr/feature_info_type: ${mediaType("text")}`],
 	[feature({ max_allowable_offset: -1 }, { max_allowable_offset: 1.5 }), "/en/max_allowable_offset: must be 0 or more, not -1", "/fr/max_allowable_offset: must be an integer, not 1.5"],
@@ -216,7 +216,7 @@ const kinds: [typeof wms, string, string | null][] = [
 	[feature, "ows?Service=wms", notWms],
 	[wms, "arcgis/rest/services/a/MapServer/3", "must not be the address of another kind of service"],
 	[wms, "arcgis/services/a/MapServer/WMSServer", null],
-	[wms, "MapServer", null],
+	[wms, "rest/services/MapServer", null],
 ];
 
 for (const [documentOf, path, rule] of kinds) {

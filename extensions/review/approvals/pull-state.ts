@@ -32,7 +32,7 @@ export async function readState({ github, base, author, readMerge }: StateSource
 	const { rest, repo, paginate } = github;
 	const { user, head } = pull;
 	const about = { ...repo, pull_number: pull.number };
-	const decisions = await readDecisions(github, pull);
+	const reviews = await paginate(rest.pulls.listReviews, { ...about, per_page: 100 });
 	const files = await paginate(rest.pulls.listFiles, { ...about, per_page: 100 });
 	const commits = await paginate(rest.pulls.listCommits, { ...about, per_page: 100 });
 	// What was read before could be that of a newer commit.
@@ -65,7 +65,7 @@ export async function readState({ github, base, author, readMerge }: StateSource
 		makers: idsOf([user, ...commits.flatMap((commit) => [commit.author, commit.committer]), ...pushers]),
 		/** Senders of its signed requests: people with their secrets cannot approve it. */
 		senders: new Set(mails.flatMap((mail) => authorOf(mail) ?? [])),
-		...decisions,
+		...(await readDecisions(github, pull, reviews)),
 		/** Why `paths` or `makers` is incomplete, or null. */
 		incomplete: reasons.find((reason) => typeof reason === "string") ?? null,
 		/** Its branch is `register/*` or `repair/*` of this repository. */
@@ -88,10 +88,12 @@ function isListed(files: Files, paths: readonly string[]): boolean {
 	return listed.size === new Set(paths).size && paths.every((path) => listed.has(path));
 }
 
-async function readDecisions({ rest, repo, paginate }: Github, { number, head }: OpenPull) {
-	const all = await paginate(rest.pulls.listReviews, { ...repo, pull_number: number, per_page: 100 });
+type Reviews = Awaited<ReturnType<Github["rest"]["pulls"]["listReviews"]>>["data"];
+
+/** Reads the changes of base after the reviews: one that comes between them ends an approval. */
+async function readDecisions({ rest, repo, paginate }: Github, { number, head }: OpenPull, reviews: Reviews) {
 	// The others are comments.
-	const deciding = all.filter(({ state }) => /^(?:APPROVED|CHANGES_REQUESTED|DISMISSED)$/.test(state));
+	const deciding = reviews.filter(({ state }) => /^(?:APPROVED|CHANGES_REQUESTED|DISMISSED)$/.test(state));
 	const last = [...new Map(deciding.map((review) => [review.user?.id, review])).values()];
 	const approvals = last.filter(({ commit_id, state }) => commit_id === head.sha && state === "APPROVED");
 	const about = { ...repo, issue_number: number, per_page: 100 };

@@ -50,7 +50,7 @@ export const run = createRun(async ({ read, environment, io }) => {
 		const waiting = await waitingBranches(repository, subject);
 		const none = `nothing${since === undefined ? "" : ` since ${since}`} in ${name}`;
 		if (waiting.length === 0) throw new WrongError(`${who}: ${none}`);
-		io.print(plain(`${who}: no change on main; waits on ${waiting.join(" ")}`));
+		io.print(plain(`${who}: ${none}; waits on ${waiting.join(" ")}`));
 		return exitCodes.done;
 	}
 	const forged = entries.filter(({ isForged }) => isForged).length;

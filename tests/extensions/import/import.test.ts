@@ -234,7 +234,7 @@ test("a document that cannot be moved is listed with its reason, and all others 
 	assert.match(trial.stderr, "not moved: aux: is a name that Windows keeps");
 	assert.match(
 		trial.stderr,
-		"not moved: OLD-17: differs only in case from old-17, which is taken (document 2",
+		"not moved: OLD-17: differs only in case from old-17, which is registered, waits for review or is in the same change (document 2",
 	);
 });
 

@@ -115,7 +115,7 @@ test("a layer that both have changed is not merged, even where git could join th
 
 test("of a layer that main has already, nothing is offered but to decline it", async () => {
 	await propose("by-hand");
-	const none = "the smallkey by-hand: no change on main; waits on register/by-hand\n";
+	const none = `the smallkey by-hand: nothing in the repository of DATA_DIR, ${local.repository}; waits on register/by-hand\n`;
 	await prints(run("audit", "by-hand"), 0, none);
 	await local.put("by-hand", wms("by-hand"));
 	const text = "The branch main has it already: decline it\n";

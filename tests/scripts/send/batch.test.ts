@@ -84,7 +84,8 @@ test("--partial stores what is in order and not refused, and --dry-run stores no
 		"more.json": wmsFile("a"),
 		"part.json": wmsFile("a"),
 	});
-	const refusal = "smallkey: Three differs only in case from three, which is taken\n";
+	const refusal =
+		"smallkey: Three differs only in case from three, which is registered, waits for review or is in the same change\n";
 	const dryRun = await prints(register([twin, "--dry-run"]), 1, "1 added: more\n0 changed\n1 unchanged\n");
 	const partial = await prints(register([twin, "--partial"]), 1, /^1 registered, 1 stored already/);
 	assert.equal([dryRun.stderr, partial.stderr], [refusal, refusal]);

@@ -79,7 +79,7 @@ const refused: [title: string, craft: Craft, text: string][] = [
 	[
 		"a key in other case",
 		commits({ "layers/on/ONE.json": wms("two") }),
-		"ONE differs only in case from one, which is taken",
+		"ONE differs only in case from one, which is registered, waits for review or is in the same change",
 	],
 	["a link to a file of the machine", entry(two, "120000", "/etc/passwd"), "must be a plain file"],
 	["a name that is not UTF-8", entry(Buffer.of(0xff), "100644"), "must have a name of visible characters"],

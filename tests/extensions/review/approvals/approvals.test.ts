@@ -129,6 +129,16 @@ for (const [what, parts, judgement] of judged)
 		assert.equal(checks, [[head, "owners", judgement.split(":")[0]]]);
 	});
 
+test("an approval is of another branch, though the base changes back while it is read", async () => {
+	const pull = propose(byBob);
+	peer.extra = ({ path }) => {
+		if (/\/pulls\/\d+$/.test(path)) pull.baseChanges = ["2026-01-02T00:00:00Z"];
+		return null;
+	};
+	assert.equal(await judge(), [anyone]);
+	peer.extra = null;
+});
+
 test("accounts are compared by id: neither a claimed login nor a rename changes who approves", async () => {
 	const pull = propose({ reviews: [approval("rita")] });
 	peer.ids.set("rita", 666);
