@@ -21,19 +21,19 @@ export async function eachInSlices<T>(items: Iterable<T>, task: (item: T) => voi
 const defaultRetryMs = 5_000;
 
 const layersAtOnce = 64;
-/** With more waiting layers, the service is not ready. */
-const maxSmall = 1_000;
+/** Once more layers wait, the service is not ready until all are written. */
+const maxReady = 1_000;
 
 export type Rendered = ReadonlyMap<string, RenderedLayer | null>;
 
 interface FileWriterOptions {
 	render: (smallkeys: readonly string[]) => Promise<Rendered>;
-	written: (smallkey: string) => void;
+	onPlaced: (smallkey: string) => void;
 	log: Log;
 	retryMs?: number | undefined;
 }
 
-/** Writes a change at once, all else in the background, and tries again what fails. */
+/** Writes the files of a change at once, others in the background. What cannot be written is tried again. */
 export class FileWriter {
 	/** Smallkey → rank; with wrong layers until the files are compared. */
 	readonly layers = new Map<string, number>();
@@ -45,7 +45,9 @@ export class FileWriter {
 	readonly #overtaken = new Set<string>();
 	#isLarge = false;
 	#reason: string | null = null;
-	#pause: NodeJS.Timeout | "closing" | undefined;
+	/** Before the next round. */
+	#pause: NodeJS.Timeout | undefined;
+	#isClosed = false;
 	working: Promise<unknown> | null = null;
 
 	constructor(
@@ -58,7 +60,7 @@ export class FileWriter {
 			this.#stale.add(smallkey);
 			this.#overtaken.add(smallkey.toLowerCase());
 		}
-		if (this.behind > maxSmall) this.#isLarge = true;
+		if (this.behind > maxReady) this.#isLarge = true;
 	}
 
 	compareAll(): void {
@@ -67,13 +69,14 @@ export class FileWriter {
 		this.work();
 	}
 
+	/** @returns false if a file could not be written @throws what `render` throws */
 	async write(smallkeys: readonly string[], render: () => Promise<Rendered>): Promise<boolean> {
 		this.mark(smallkeys);
-		return this.#place(await render()).then(() => true, this.#pauseAfter);
+		return this.#place(await render(), "change").then(() => true, this.#pauseAfter);
 	}
 
 	work(): void {
-		if (this.working || this.#pause) return;
+		if (this.working || this.#pause || this.#isClosed) return;
 		if (this.#isCurrent) {
 			if (this.#reason !== null) this.options.log.warn("the rendered files are current again");
 			this.#reason = null;
@@ -102,7 +105,7 @@ export class FileWriter {
 
 	async close(): Promise<boolean> {
 		clearTimeout(this.#pause);
-		this.#pause = "closing";
+		this.#isClosed = true;
 		await this.working;
 		return this.#isCurrent;
 	}
@@ -129,11 +132,11 @@ export class FileWriter {
 			this.#stale.add(smallkey);
 		}
 		this.#overtaken.clear();
-		await this.#place(await this.options.render(smallkeys), true);
+		await this.#place(await this.options.render(smallkeys), "background");
 	}
 
-	/** @param isLater in the background @throws {Error} the first failure, after all writes */
-	async #place(rendered: Rendered, isLater = false): Promise<void> {
+	/** @throws {Error} the first failure, once all others are written */
+	async #place(rendered: Rendered, origin: "change" | "background"): Promise<void> {
 		const { folder, layers } = this;
 		const failures: unknown[] = [];
 		try {
@@ -143,7 +146,7 @@ export class FileWriter {
 			// The writes below fail, too.
 		}
 		await eachInSlices(rendered, ([smallkey, layer]) => {
-			if (!isLater) this.#overtaken.add(smallkey.toLowerCase());
+			if (origin === "change") this.#overtaken.add(smallkey.toLowerCase());
 			else if (this.#overtaken.has(smallkey.toLowerCase())) return;
 			try {
 				folder.place(smallkey, layer);
@@ -153,7 +156,7 @@ export class FileWriter {
 			}
 			if (layer) layers.set(smallkey, layer.rank);
 			else layers.delete(smallkey);
-			this.options.written(smallkey);
+			this.options.onPlaced(smallkey);
 		});
 		if (failures.length > 0) throw failures[0];
 	}

@@ -52,7 +52,7 @@ export class Publication {
 		const folder = openFolder(join(options.dataDir, "dist"), this.#settings.targets);
 		this.cache = createFragmentCache(options.maxCacheBytes, folder.folders, this.has, this.#load);
 		const render = (smallkeys: readonly string[]) => this.#render(smallkeys);
-		this.files = new FileWriter(folder, { ...options, render, written: this.cache.drop });
+		this.files = new FileWriter(folder, { ...options, render, onPlaced: this.cache.drop });
 	}
 
 	readonly has = (smallkey: string) => this.files.layers.has(smallkey) || this.files.isStale(smallkey);

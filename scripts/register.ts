@@ -1,19 +1,16 @@
 import { join } from "node:path";
-import pMap from "p-map";
 import { type Environment, type Io, WrongError } from "../api/configuration.ts";
-import { putEdits } from "../api/register.ts";
 import { openStore } from "../api/service/data-dir.ts";
 import { readConfiguration } from "../api/service/settings.ts";
 import { collectFolder } from "../publish/collect.ts";
 import { judgeChange, type LayerFile, problemLine } from "../registry/judge.ts";
-import type { Registration } from "../registry/registration.ts";
 import { isReviewName } from "../registry/sender.ts";
 import { folderOf, isOverallFile } from "../registry/smallkey.ts";
-import { type Problem, textsOf } from "../registry/texts.ts";
+import { textsOf } from "../registry/texts.ts";
 import { counted, plain } from "../registry/untrusted.ts";
 import { isRefusal } from "../store/decide.ts";
-import type { Commit, Decide, Edit, Meta, Reader, Store } from "../store/store.ts";
-import { type Comparison, printComparison, type Registrations, registerMany } from "./send/register-many.ts";
+import { printComparison, type Registrations, registerMany } from "./send/register-many.ts";
+import { printCommit, type StoreBatchOptions, storeBatch } from "./send/store-batch.ts";
 import {
 	createRun,
 	exitCodes,
@@ -55,11 +52,11 @@ export const register = createRun(async ({ read, environment, io }) => {
 			.addHelpText("after", registerHelp),
 	);
 	const { url, removeOthers, owned } = options;
-	if (!url && (removeOthers || (options.json && !options.dryRun)))
-		throw new Error("--remove-others, --json: are for --url");
+	if (!url && removeOthers) throw new Error("--remove-others: needs --url");
+	if (!url && options.json && !options.dryRun) throw new Error("--json: needs --url or --dry-run");
 	if (removeOthers !== (owned !== undefined))
 		throw new Error("--remove-others: needs --owned with globs of your smallkeys, and --owned needs it");
-	const { registrations, problems, leftOut } = await readBatch(folder);
+	const { registrations, problems, leftOut } = readBatch(folder);
 	for (const problem of problems) io.warn(plain(problem));
 	if (problems.length > 0 && !options.partial) {
 		const what = `${counted(problems.length, "problem")}; nothing was ${url ? "sent" : "written"}`;
@@ -71,16 +68,9 @@ export const register = createRun(async ({ read, environment, io }) => {
 	return leftOut === 0 ? code : Math.max(code, exitCodes.wrong);
 });
 
-interface BatchOptions {
-	sender?: string | undefined;
-	reviewName?: string | undefined;
-	partial?: boolean;
-	dryRun?: boolean;
-}
-
 async function registerInStore(
 	registrations: Registrations,
-	options: BatchOptions & { json: boolean },
+	options: StoreBatchOptions & { json: boolean },
 	leftOut: number,
 	environment: Environment,
 	io: Io,
@@ -102,17 +92,11 @@ async function registerInStore(
 	return refused.length > 0 ? exitCodes.wrong : exitCodes.done;
 }
 
-export function printCommit({ changed, commit, branch, pullRequest }: Commit, io: Io): void {
-	if (changed) io.print(`commit ${commit}`);
-	if (branch) io.print(`branch ${branch}`);
-	if (pullRequest) io.print(`pull request ${pullRequest}`);
-}
-
 /**
  * `<smallkey>.json`, or `<ab>/<smallkey>.json`; sorted. `leftOut`: number of wrong files.
  * @throws {Error} if there is no such folder
  */
-export async function readBatch(folder: string) {
+export function readBatch(folder: string) {
 	const problems: string[] = [];
 	let count = 0;
 	const files = new Map<string, LayerFile & { name: string }>();
@@ -136,54 +120,4 @@ export async function readBatch(folder: string) {
 	const sortedLayers = [...layers].sort(([a], [b]) => (a < b ? -1 : 1));
 	const registrations = new Map(sortedLayers.map(([smallkey, { registration }]) => [smallkey, registration]));
 	return { registrations, problems, leftOut: count - registrations.size };
-}
-
-const maxConcurrent = 32;
-
-/**
- * Makes one commit; without `partial`, of all or none.
- * @param dryRun decides on the served branch, and stores nothing
- * @param editsOf returns none for a stored layer
- */
-export async function storeBatch(
-	store: Store,
-	registrations: Registrations,
-	{ sender = "operator", time, reviewName, partial, dryRun }: BatchOptions & { time: number },
-	editsOf = (now: Reader, ...layer: [string, Registration]) => putEdits(now, ...layer, "text"),
-	verb = "register a batch of",
-) {
-	const comparison: Comparison = { added: [], changed: [], unchanged: [] };
-	const refused: [smallkey: string, problems: Problem[]][] = [];
-	const decide: Decide = async (now) => {
-		const decisions = await pMap(
-			registrations,
-			async (layer) => [layer[0], (await now.ids(layer[0])) !== null, await editsOf(now, ...layer)] as const,
-			{ concurrency: maxConcurrent },
-		);
-		// The store may decide again.
-		for (const list of [...Object.values(comparison), refused]) list.length = 0;
-		const edits: Edit[] = [];
-		for (const [smallkey, isStored, outcome] of decisions) {
-			if (isRefusal(outcome)) refused.push([smallkey, [...outcome.errors]]);
-			else {
-				comparison[outcome.length === 0 ? "unchanged" : isStored ? "changed" : "added"].push(smallkey);
-				edits.push(...outcome);
-			}
-		}
-		const errors = refused.flatMap(([, problems]) => problems);
-		if (errors.length > 0 && !partial && !dryRun) return { status: 409, errors };
-		meta.subject = `${verb} ${counted(comparison.added.length + comparison.changed.length, "layer")}`;
-		return dryRun ? [] : edits;
-	};
-	const meta: Meta = {
-		smallkey: null,
-		author: sender,
-		time,
-		subject: verb,
-		trailers: [["Sender", sender]],
-		request: null,
-		review: false,
-		...(reviewName !== undefined && !dryRun && { review: true, reviewName }),
-	};
-	return { outcome: await store.change(decide, meta), comparison, refused };
 }

@@ -25,10 +25,10 @@ export function checkResult(state: SickState, cause: Cause): CheckResult {
 /** One sorted line a layer, so that git merges findings about different layers. Null if no layer is sick. */
 export function healthText(health: Health): string | null {
 	if (health.size === 0) return null;
-	const bySince = Array.from(health, ([smallkey, { since }]) => [since, smallkey].join()).sort();
-	const longest = bySince.slice(0, maxSick).map((name) => name.split(",")[1] as string);
-	const lines = longest.sort().map((smallkey) => {
-		return `    ${JSON.stringify(smallkey)}: ${JSON.stringify(cleanSickness(health.get(smallkey) ?? {}))}`;
+	const bySince = [...health].sort(([a, x], [b, y]) => (x.since + a < y.since + b ? -1 : 1));
+	const longest = bySince.slice(0, maxSick).sort(([a], [b]) => (a < b ? -1 : 1));
+	const lines = longest.map(([smallkey, sickness]) => {
+		return `    ${JSON.stringify(smallkey)}: ${JSON.stringify(cleanSickness(sickness))}`;
 	});
 	return `{\n  "sick": {\n${lines.join(",\n")}\n  }\n}\n`;
 }
@@ -38,15 +38,16 @@ export function updateHealth(
 	before: Health,
 	checks: ReadonlyMap<string, CheckResult | null>,
 	week: string,
-	registered: { has: (smallkey: string) => boolean },
+	registered: Pick<ReadonlySet<string>, "has">,
 ): Health {
 	const kept = [...before].filter(([smallkey]) => !checks.has(smallkey) && registered.has(smallkey));
 	const after = new Map<string, Sickness>(kept);
 	for (const [smallkey, result] of checks) {
+		if (!registered.has(smallkey)) continue;
 		const previous = before.get(smallkey);
 		// A check follows redirects silently; only `markRepairs` ends this state.
 		if (result === null && previous?.state === "moved") after.set(smallkey, previous);
-		if (result === null || !registered.has(smallkey)) continue;
+		if (result === null) continue;
 		const since = previous?.state === result.state ? previous.since : week;
 		after.set(smallkey, { ...result, since, ...(previous?.repair && { repair: true }) });
 	}

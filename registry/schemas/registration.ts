@@ -2,17 +2,22 @@ import { described, document, exactly, list, natural, ref, shared } from "./defi
 
 const description = "The body of PUT /register/<smallkey>, and the content of layers/<ab>/<smallkey>.json.";
 
-function where(name: string, value: string, then: object) {
+function ifMember(name: string, value: string, then: object) {
 	return { if: { properties: { [name]: { const: value } }, required: [name] }, then };
 }
 
 export const registration = document("registration", "Registration of a map layer", {
 	description,
-	...where("version", "2.0", { $ref: "registration-2.schema.json" }),
+	...ifMember("version", "2.0", { $ref: "registration-2.schema.json" }),
 	else: { $ref: "registration-1.schema.json" },
 });
 
 const otherType = { not: {}, code: "other-type" } as const;
+
+const loadingMode = {
+	description: "Whether the viewer loads what the map shows (ondemand), or all of the layer once (snapshot).",
+	enum: ["ondemand", "snapshot"],
+} as const;
 
 const withoutLayer = { properties: { layer: otherType } } as const;
 
@@ -47,8 +52,8 @@ export const registration1 = document("registration-1", "Registration of a map l
 		},
 	),
 	allOf: [
-		where("payload_type", "wms", { properties: { en: ref("wms"), fr: ref("wms") } }),
-		where("payload_type", "feature", {
+		ifMember("payload_type", "wms", { properties: { en: ref("wms"), fr: ref("wms") } }),
+		ifMember("payload_type", "feature", {
 			properties: { en: ref("feature"), fr: ref("feature"), targets: ref("featureTargets") },
 		}),
 	],
@@ -67,11 +72,7 @@ export const registration1 = document("registration-1", "Registration of a map l
 					"mime",
 					"wms: the type asked of GetFeatureInfo. The viewer reads text/html, text/plain and application/json.",
 				),
-				loading_mode: {
-					description:
-						"Whether the viewer loads what the map shows (ondemand), or all of the layer once (snapshot).",
-					enum: ["ondemand", "snapshot"],
-				},
+				loading_mode: loadingMode,
 				max_allowable_offset: natural("feature: how far a simplified line may stray, in map units."),
 			},
 		),
@@ -97,12 +98,12 @@ export const registration1 = document("registration-1", "Registration of a map l
 	},
 });
 
-const common = {
+const commonMembers = {
 	service_name: ref("name", "The name that viewers show."),
 	metadata: ref("metadata"),
 } as const;
 
-function entries<const S>(layers: S, description: string) {
+function layerMembers<const S>(layers: S, description: string) {
 	return {
 		scrape_only: { ...list(layers, description), minItems: 1 },
 		recursive: { description: "Take every layer of the service, in its own order.", type: "boolean" },
@@ -127,7 +128,6 @@ export const registration2 = document("registration-2", "Registration of a map l
 	}),
 	definitions: {
 		...shared,
-		offset: natural("How far a simplified line may stray, in map units."),
 		node: {
 			description: "The layer in one language.",
 			type: "object",
@@ -140,17 +140,17 @@ export const registration2 = document("registration-2", "Registration of a map l
 			"One layer of an ArcGIS MapServer or FeatureServer, as features.",
 			{ service_type: { const: "esriFeature" }, service_url },
 			{
-				...common,
+				...commonMembers,
 				display_field: ref("text", "The field whose value names a feature."),
-				loading_mode: { enum: ["ondemand", "snapshot"] },
-				max_allowable_offset: ref("offset"),
+				loading_mode: loadingMode,
+				max_allowable_offset: natural("How far a simplified line may stray, in map units."),
 				tolerance: natural("How far from a click a feature is still found, in pixels."),
 			},
 		),
 		esriPicture: described(
 			"An ArcGIS service of tiles or of images.",
 			{ service_type: { enum: ["esriTile", "esriImage"] }, service_url },
-			common,
+			commonMembers,
 		),
 		ogc: {
 			...withLayers,
@@ -158,8 +158,8 @@ export const registration2 = document("registration-2", "Registration of a map l
 				"An OGC Web Map Service, or Web Map Tile Service.",
 				{ service_type: { enum: ["ogcWms", "ogcWmts"] }, service_url },
 				{
-					...common,
-					...entries(
+					...commonMembers,
+					...layerMembers(
 						{ minLength: 1, ...ref("text") },
 						"Names of the layers inside the service, in the order in which they are shown.",
 					),
@@ -177,8 +177,8 @@ export const registration2 = document("registration-2", "Registration of a map l
 				"A whole ArcGIS MapServer or FeatureServer.",
 				{ service_type: { enum: ["esriMapServer", "esriFeatureServer"] }, service_url },
 				{
-					...common,
-					...entries(
+					...commonMembers,
+					...layerMembers(
 						{ type: "integer", minimum: 0 },
 						"Numbers of the layers inside the service, in the order in which they are shown.",
 					),

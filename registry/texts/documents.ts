@@ -154,7 +154,7 @@ export const documentTexts = {
 	],
 	orphan: [
 		"there is no layer {0}: remove this file, or add the layer",
-		"la couche {0} n’existe pas : supprimez ce fichier, ou ajoutez la couche",
+		"la couche {0} n’existe pas : supprimez ce fichier, ou ajoutez la couche",
 	],
 	// Values of other texts.
 	"json-comma": ['a "," too many', "une virgule de trop"],

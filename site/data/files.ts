@@ -141,18 +141,17 @@ export function indexFiles(
 
 /** By owners, who can correct the layers, and host. */
 export function healthReportOf(entries: readonly Entry[], ownersOf: OwnersOf) {
-	const sick = entries.flatMap(({ health, ...entry }) => (health ? [{ ...entry, health }] : []));
-	sick.sort((a, b) => (a.smallkey < b.smallkey ? -1 : 1));
-	const groups = groupBy(sick, ({ smallkey, address }) =>
-		JSON.stringify([ownersOf(smallkey).join(", "), new URL(address.en).host]),
-	);
-	const sorted = [...groups]
-		.sort(([a], [b]) => (a < b ? -1 : 1))
-		.map(([name, group]) => {
-			const [owner, host] = JSON.parse(name) as [string, string];
-			const layers = group.map(({ smallkey, title, health }) => ({ smallkey, title, ...health }));
-			return { owner, host, layers };
-		});
+	const sick = entries.flatMap(({ smallkey, title, address, health }) => {
+		const place = { owner: ownersOf(smallkey).join(", "), host: new URL(address.en).host };
+		return health ? [{ place, layer: { smallkey, title, ...health } }] : [];
+	});
+	const orderOf = ({ place, layer }: (typeof sick)[number]) =>
+		`${place.owner} ${place.host} ${layer.smallkey}`;
+	sick.sort((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));
+	const sorted = [...groupBy(sick, ({ place }) => `${place.owner} ${place.host}`).values()].map((group) => {
+		const [{ place }] = group as [(typeof sick)[number]];
+		return { ...place, layers: group.map(({ layer }) => layer) };
+	});
 	const unchecked = entries.filter(({ health }) => health === null).length;
 	const checked = entries.length - unchecked;
 	return { version: 3, sick: sick.length, checked, unchecked, groups: sorted };

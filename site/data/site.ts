@@ -6,9 +6,10 @@ import { makeAssets } from "./assets.ts";
 import { readGuidePages, renderGuide } from "./guide/guide.ts";
 import { schemaFiles } from "./openapi.ts";
 
-export type SiteFiles = Awaited<ReturnType<typeof buildPages>>;
+export type SiteFiles = Awaited<ReturnType<typeof buildSite>>;
 
-export async function buildPages(
+/** The catalogue's files that depend on no layer. */
+export async function buildSite(
 	{ publicUrl, look, ...options }: Pick<CatalogueOptions, "site" | "publicUrl" | "look">,
 	hasLayerPages: boolean,
 ) {
@@ -19,8 +20,8 @@ export async function buildPages(
 	for (const lang of langs) files.set(`${lang}/index.html`, catalogueHtml(lang, pages));
 	files.set("site.json", `${JSON.stringify(site)}\n`);
 	// A relative server URL is relative to the OpenAPI document (OpenAPI Specification 3.1.1, "Server Object").
-	const url = publicUrl === "" ? ".." : publicUrl.replace(/\/$/, "");
-	for (const [name, text] of schemaFiles(site.targets, url)) files.set(`schemas/${name}`, text);
+	const serverUrl = publicUrl === "" ? ".." : publicUrl.replace(/\/$/, "");
+	for (const [name, text] of schemaFiles(site.targets, serverUrl)) files.set(`schemas/${name}`, text);
 	for (const [path, text] of [...renderGuide(readGuidePages(), pages), ...searchEngineFiles(pages)])
 		files.set(path, text);
 	files.set(pageSettingsPath, `${JSON.stringify(pages)}\n`);

@@ -63,7 +63,7 @@ export async function updateCatalogue(
 	const isServed = options.site.canSend;
 	const hasPages = isServed || content.entries.length <= maxLayerPages;
 	const isUsable = existing?.pages.site.hasLayerPages === hasPages;
-	const built = isUsable ? null : await (await import("./site.ts")).buildPages(options, hasPages);
+	const built = isUsable ? null : await (await import("./site.ts")).buildSite(options, hasPages);
 	const { pages, site } = built ? { ...built, site: [...built.files.keys()] } : (existing as UsableState);
 	const settings = { pages, isServed, commit, owners: content.owners, extensions };
 	const { files: rendered, derived, manifest } = catalogueFiles(content, settings, before?.chunks);

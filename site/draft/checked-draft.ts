@@ -82,9 +82,8 @@ export function draftFragments(registration: Registration, smallkey: string) {
 
 export function draftDrawable(fragments: DraftFragments, lang: Lang): Drawable | null {
 	const drawn = drawnTargets(settings.targets);
-	return drawableOf(
-		fragments.filter((fragment) => fragment.lang === lang && drawn.includes(fragment.target)),
-	);
+	const inLang = fragments.filter((fragment) => fragment.lang === lang && drawn.includes(fragment.target));
+	return drawableOf(inLang.map(({ text }) => text));
 }
 
 export function renderFragments(fragments: DraftFragments) {

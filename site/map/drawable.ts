@@ -9,8 +9,8 @@ export function boxOf({ xmin, ymin, xmax, ymax }: Omit<Extent, "wkid">): Box {
 	return [xmin, ymin, xmax, ymax];
 }
 
-/** `none` cannot be drawn. `dynamic`, `image`, `tiles`: pictures of an ArcGIS service. */
-type Kind = "wms" | "features" | "dynamic" | "image" | "tiles" | "none";
+/** `none` cannot be drawn. `dynamic`, `image`: pictures of an ArcGIS service. */
+type Kind = "wms" | "features" | "dynamic" | "image" | "none";
 
 /** An absent text is empty. Scales are denominators: `minScale` is the larger one, 0 is no limit. */
 export type Drawable = ReturnType<typeof fromNode>;
@@ -21,7 +21,7 @@ export function drawnScale({ minScale, maxScale }: Drawable, scale: number): num
 }
 
 /** A layer in a fragment of v0.9, v1 or v2. */
-interface Node {
+interface LayerNode {
 	layerType?: string;
 	displayName?: string;
 	name?: string;
@@ -36,13 +36,28 @@ interface Node {
 	catalogueUrl?: string;
 }
 
-function parseFragment(target: TargetName, text: string): Drawable | null {
+/** `…/MapServer/<n>`. Groups: the service and the number. */
+const mapServerLayer = /^([^?#]*\/MapServer)\/(\d{1,9})(?=[?#]|$)/i;
+
+/** `layerType` in v2 → kind of drawing. */
+const kinds: ReadonlyMap<unknown, Kind> = new Map([
+	["ogcWms", "wms"],
+	["esriDynamic", "dynamic"],
+	["esriFeature", "features"],
+	["esriImage", "image"],
+]);
+
+type Layers = LayerNode[] | { wms?: LayerNode[]; feature?: LayerNode[] };
+
+function parseFragment(text: string | null): Drawable | null {
 	try {
-		const { layers } = JSON.parse(text) as { layers: { wms?: Node[]; feature?: Node[] } & Node[] };
-		const [node] = target === "v2" ? layers : [];
-		if (node) return fromNode(node, kinds.get(node.layerType) ?? "none");
-		const [pictures] = layers.wms ?? [];
-		if (pictures) return fromNode(pictures, "wms");
+		const { layers } = JSON.parse(text ?? "") as { layers: Layers };
+		if (Array.isArray(layers)) {
+			const [node] = layers;
+			return node ? fromNode(node, kinds.get(node.layerType) ?? "none") : null;
+		}
+		const [picture] = layers.wms ?? [];
+		if (picture) return fromNode(picture, "wms");
 		const [features] = layers.feature ?? [];
 		return features ? fromNode(features, "features") : null;
 	} catch {
@@ -58,10 +73,8 @@ export function drawnTargets(targets: readonly TargetName[]): TargetName[] {
 }
 
 /** @param fragments of `drawnTargets` @returns null if no fragment is valid */
-export function drawableOf(
-	fragments: readonly { target: TargetName; text: string | null }[],
-): Drawable | null {
-	const parsed = fragments.flatMap(({ target, text }) => parseFragment(target, text ?? "") ?? []);
+export function drawableOf(fragments: readonly (string | null)[]): Drawable | null {
+	const parsed = fragments.flatMap((text) => parseFragment(text) ?? []);
 	// For pictures, only fragments of v2 have the addresses of a layer's metadata.
 	const first = (name: "metadataUrl" | "catalogueUrl") =>
 		parsed.find((fragment) => fragment[name])?.[name] ?? "";
@@ -69,22 +82,10 @@ export function drawableOf(
 	return drawable && { ...drawable, metadataUrl: first("metadataUrl"), catalogueUrl: first("catalogueUrl") };
 }
 
-/** `…/MapServer/<n>`. Groups: the service and the number. */
-const mapServerLayer = /^([^?#]*\/MapServer)\/(\d{1,9})(?=[?#]|$)/i;
-
-/** `layerType` in v2 → kind of drawing. */
-const kinds: ReadonlyMap<unknown, Kind> = new Map([
-	["ogcWms", "wms"],
-	["esriDynamic", "dynamic"],
-	["esriFeature", "features"],
-	["esriImage", "image"],
-	["esriTile", "tiles"],
-]);
-
-function fromNode(node: Node, kind: Kind) {
+function fromNode(node: LayerNode, kind: Kind) {
 	const { url = "", symbology = null, minScale = 0, maxScale = 0 } = node;
 	const { metadataUrl = "", catalogueUrl = "" } = node;
-	const layerEntries: Node["layerEntries"] = node.layerEntries ?? [{ id: node.layerName }];
+	const layerEntries: LayerNode["layerEntries"] = node.layerEntries ?? [{ id: node.layerName }];
 	const box = boxOf(node.layerExtent ?? { xmin: 0, ymin: 0, xmax: 0, ymax: 0 });
 	// Without harvested symbols, a map service draws the layer with its own.
 	const isGeneric = symbology?.type === "simple" && symbology.imageUrl === genericImage;

@@ -77,7 +77,7 @@ class LayerMap {
 export async function drawLayer(place: HTMLElement, drawable: Drawable, signal: AbortSignal): Promise<void> {
 	const { kind, url } = drawable;
 	const layerMap = new LayerMap(place, drawable, signal);
-	if (kind === "none" || kind === "tiles") return layerMap.setStatus(t("not-drawable"), "not-drawable");
+	if (kind === "none") return layerMap.setStatus(t("not-drawable"), "not-drawable");
 	const blocked = blockedReason(url);
 	if (blocked) return layerMap.setStatus(blocked.message, blocked.code);
 	if (kind === "features") await drawFeatures(layerMap);

@@ -7,9 +7,9 @@ import { isEmbed, lang, root, siteName, t } from "./page.ts";
 import { addressOfState, currentState, navigate, readState, type State, type View } from "./state.ts";
 
 const main = document.querySelector("main") as HTMLElement;
-const menu = document.querySelectorAll<HTMLAnchorElement>("a[data-page]");
+const menuLinks = document.querySelectorAll<HTMLAnchorElement>("a[data-page]");
 
-async function openView(state: State, lastLayer: string, signal: AbortSignal): Promise<View> {
+async function loadView(state: State, lastLayer: string, signal: AbortSignal): Promise<View> {
 	if (state.layer !== "") {
 		const { openLayerView } = await import("./layer-view.ts");
 		return openLayerView(state.layer, signal);
@@ -30,7 +30,7 @@ async function show() {
 	if (!isEmbed && state.layer !== "") history.replaceState(null, "", addressOfState(state) + location.hash);
 	const before = openedState;
 	const isSame = state.layer === before?.layer && (state.layer !== "" || state.page === before.page);
-	if (!isSame && !(await open(state, before))) return;
+	if (!isSame && !(await changeView(state, before))) return;
 	renderView();
 	if (!isSame && before) {
 		scrollTo(0, 0);
@@ -40,13 +40,13 @@ async function show() {
 }
 
 /** @returns false if another view was opened meanwhile */
-async function open(state: State, before: State | null) {
+async function changeView(state: State, before: State | null) {
 	openedState = state;
 	view = null;
 	closing.abort();
 	closing = new AbortController();
 	const { signal } = closing;
-	const opened = await openView(state, before?.layer ?? "", signal).catch(() => {
+	const opened = await loadView(state, before?.layer ?? "", signal).catch(() => {
 		// A new version of the site has other scripts. A page that has just loaded is not loaded again.
 		if (before && !signal.aborted && navigator.onLine) location.reload();
 		return null;
@@ -69,7 +69,7 @@ function renderView() {
 	document.title = title === siteName ? title : `${title} – ${siteName}`;
 	const other = document.querySelector<HTMLAnchorElement>("a[hreflang]");
 	if (other) other.href = addressOfState(state, otherLang[lang]) + location.hash;
-	for (const link of menu)
+	for (const link of menuLinks)
 		link.ariaCurrent = link.dataset.page === state.page && state.layer === "" ? "page" : null;
 }
 
@@ -77,6 +77,7 @@ function focusHeading() {
 	main.querySelector<HTMLElement>("h1")?.focus({ preventScroll: true });
 }
 
+/** The catalogue in this language, or `layer/<smallkey>`; with any query, and without a fragment before it. */
 function leadsToView({ href }: HTMLAnchorElement) {
 	const home = new URL(`${lang}/`, root).href;
 	return href.startsWith(home) && /^(?:layer\/[^/?#]+)?(?:\?|$)/.test(href.slice(home.length));

@@ -14,9 +14,8 @@ export async function readDrawables(
 	onError: (error: unknown) => null,
 ): Promise<Drawables> {
 	const readIn = async (lang: Lang) => {
-		const read = async (target: TargetName) => {
-			const text = readFile(fragmentPath(target, lang, smallkey), "no-cache", signal);
-			return { target, text: await text.catch(onError) };
+		const read = (target: TargetName) => {
+			return readFile(fragmentPath(target, lang, smallkey), "no-cache", signal).catch(onError);
 		};
 		return drawableOf(await Promise.all(drawnTargets(settings.targets).map(read)));
 	};

@@ -1,8 +1,8 @@
 import MiniSearch, { type Query, type SearchResult } from "minisearch";
-import { decodeSegment, langs } from "../../registry/smallkey.ts";
+import { decodeSegment, type Lang, langs } from "../../registry/smallkey.ts";
 import type { Entry } from "../data/entries.ts";
 import { addressOf, allKeywords, hostsOf, layersIn, senderOf } from "./select.ts";
-import rows from "./synonyms.json" with { type: "json" };
+import synonymRows from "./synonyms.json" with { type: "json" };
 import { isStopWord, mayBegin, queryWords, stem, wordsOf } from "./words.ts";
 
 export interface Matches {
@@ -49,11 +49,12 @@ export class Matcher {
 	add(entries: readonly Entry[]): void {
 		for (const entry of entries) {
 			const { smallkey, title, description } = entry;
-			const inBoth = (textOf: (lang: "en" | "fr") => string) => [...new Set(langs.map(textOf))].join(" ");
+			const inBoth = (textOf: (lang: Lang) => string) => [...new Set(langs.map(textOf))].join(" ");
 			const services = new Set(langs.map((lang) => comparedAddress(addressOf(entry, lang))));
 			const keyName = wordsOf(smallkey, true).map(stem).join(" ");
-			const names = [keyName, nameOf(title.en), nameOf(title.fr)];
-			const length = Math.min(...names.slice(1).map((name) => name.split(" ").length));
+			const titleNames = langs.map((lang) => nameOf(title[lang]));
+			const names = [keyName, ...titleNames];
+			const length = Math.min(...titleNames.map((name) => name.split(" ").length));
 			const titles = langs.map((lang) => comparedTitle(title[lang]));
 			const key = smallkey.toLowerCase();
 			const id = this.#exact.push({ key, titles, names, length, services: [...services] }) - 1;
@@ -88,16 +89,16 @@ export class Matcher {
 		const results = this.#search(terms);
 		const isKeyPart = /^[a-z0-9_\-+=]{3,}$/.test(key);
 		const byKeyPart = isKeyPart ? this.#idsWhere((layer) => layer.key.includes(key)) : [];
-		const words = new Set(results.slice(0, maxHighlighting).flatMap(({ terms }) => terms));
+		const words = new Set(results.slice(0, maxHighlighting).flatMap((result) => result.terms));
 		return { ids: [...new Set([...exact, ...results.map(({ id }) => id), ...byKeyPart])], words: [...words] };
 	}
 
 	#search(terms: readonly Term[]): SearchResult[] {
 		const required = terms.filter(({ isOptional }) => !isOptional);
 		const searches = required.length < terms.length ? [terms, required] : [required];
-		for (const isFuzzy of [false, true]) {
+		for (const fuzzy of [0, 0.25]) {
 			const results = searches.flatMap((searched) => {
-				const queries = searched.map((term) => queryOf(term, isFuzzy));
+				const queries = searched.map((term) => queryOf(term, fuzzy));
 				return this.#sorted(this.#index.search({ combineWith: "AND", queries }));
 			});
 			if (results.length > 0) return results;
@@ -108,7 +109,7 @@ export class Matcher {
 	/** Layers with all terms but one, without the terms of many layers. */
 	#nearly(terms: readonly Term[]): SearchResult[] {
 		const maxLayers = Math.max(20, this.#exact.length / 10);
-		const queries = terms.map((term) => queryOf(term, false));
+		const queries = terms.map((term) => queryOf(term, 0));
 		const rare = queries
 			.map((query) => this.#index.search(query))
 			.filter(({ length }) => length <= maxLayers);
@@ -149,8 +150,8 @@ export class Matcher {
 
 type Term = ReturnType<typeof termsOf>[number];
 
-function queryOf({ name, others, isOptional }: Term, isFuzzy: boolean): Query {
-	const fuzzy = (word: string) => (isFuzzy && word.length > 3 && !/\d/.test(word) ? 0.25 : false);
+function queryOf({ name, others, isOptional }: Term, maxEdits: number): Query {
+	const fuzzy = (word: string) => (word.length > 3 && !/\d/.test(word) ? maxEdits : 0);
 	const prefix = (word: string) => word.length > 1;
 	const queries = others.map((other): Query => {
 		return { queries: [other], combineWith: "AND", boostTerm: () => synonymBoost };
@@ -161,7 +162,7 @@ function queryOf({ name, others, isOptional }: Term, isFuzzy: boolean): Query {
 
 /** Each name of a thing → all its names; stemmed. A name may be in several rows. */
 const synonyms = new Map<string, string[]>();
-for (const names of rows.map((row) => row.map(nameOf)))
+for (const names of synonymRows.map((row) => row.map(nameOf)))
 	for (const name of names) synonyms.set(name, [...new Set([...(synonyms.get(name) ?? []), ...names])]);
 
 const maxNameWords = Math.max(...[...synonyms.keys()].map((name) => name.split(" ").length));
@@ -178,9 +179,9 @@ function termsOf(text: string) {
 	}
 	const last = wordsOf(text).at(-1) ?? "";
 	const isCut = isStopWord(last) && mayBegin(last) && !words.includes(stem(last));
-	return [...names, ...(isCut ? [last] : [])].map((name, at) => {
+	return [...names, ...(isCut ? [last] : [])].map((name) => {
 		const others = (synonyms.get(name) ?? []).filter((other) => other !== name);
-		return { name, others, isOptional: at === names.length };
+		return { name, others, isOptional: isCut && name === last };
 	});
 }
 

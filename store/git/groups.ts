@@ -18,7 +18,8 @@ import { BranchHeld, type GroupWriter } from "./writer.ts";
 /** While other processes move the branch. */
 const maxAttempts = 20;
 
-const look = pLimit(4);
+/** Git processes at once. */
+const lookupLimit = pLimit(4);
 
 export interface StoreContext extends StoreBase {
 	writer: GroupWriter;
@@ -46,17 +47,17 @@ export async function writeChanges(context: StoreContext, changes: readonly Pend
 	let failure: StoreBusy | null = null;
 	const repeats = new Map<string | null, number>();
 	// A repeated request is judged after the commit of the first.
-	const nameOf = ({ meta }: PendingChange) => {
+	const groups = groupBy(changes, ({ meta }) => {
 		const round = repeats.get(meta.request) ?? 0;
 		if (meta.request !== null) repeats.set(meta.request, round + 1);
 		return `${round} ${groupOf(meta)}`;
-	};
-	for (const group of groupBy(changes, nameOf).values()) {
+	});
+	for (const group of groups.values()) {
 		try {
+			// What failed for one branch would fail for all, each after its time limit.
 			if (failure) throw failure;
 			await writeGroup(context, group);
 		} catch (error) {
-			// What fails for one branch would fail for all, each after its time limit.
 			if (!(error instanceof StoreBusy)) {
 				failure = context.health.failed(error);
 				void context.catFile.renew();
@@ -68,9 +69,10 @@ export async function writeChanges(context: StoreContext, changes: readonly Pend
 
 async function writeGroup(context: StoreContext, group: readonly PendingChange[]): Promise<void> {
 	const { meta } = group[0] as PendingChange;
+	const pending = new Set(group);
 	for (let attempts = 1; ; attempts += 1) {
 		try {
-			return await tryGroup(context, group, meta);
+			return await tryGroup(context, pending, meta);
 		} catch (error) {
 			if (!(error instanceof BranchHeld)) throw error;
 			const branch = meta.review ? reviewBranch(meta) : servedBranch;
@@ -80,7 +82,7 @@ async function writeGroup(context: StoreContext, group: readonly PendingChange[]
 	}
 }
 
-async function tryGroup(context: StoreContext, group: readonly PendingChange[], meta: Meta): Promise<void> {
+async function tryGroup(context: StoreContext, group: Set<PendingChange>, meta: Meta): Promise<void> {
 	const { branch, requests, health, writer } = context;
 	await branch.follow();
 	// The commits of a failed group may be on the branch.
@@ -93,9 +95,9 @@ async function tryGroup(context: StoreContext, group: readonly PendingChange[], 
 	const changed = judged.filter(({ edits }) => edits.length > 0);
 	const warnings = changed.length > 0 ? await makeCommits(context, place, changed) : [];
 	const tip = changed.at(-1)?.commit ?? place.base;
-	const unchanged = judged.filter(({ commit }) => commit === null);
-	const uses = unchanged.flatMap(({ meta, refusal }) =>
-		usesOf(meta, refusal ?? { commit: tip, changed: false }),
+	const unchanged = judged.filter(({ edits }) => edits.length === 0);
+	const uses = unchanged.flatMap((change) =>
+		usesOf(change.meta, change.refusal ?? { commit: tip, changed: false }),
 	);
 	if (uses.length > 0) await requests.keep(uses);
 	if (changed.length > 0 && health.cause) health.recovered();
@@ -143,19 +145,20 @@ async function outcomeOf(
 		const isWaiting = await isProposed(smallkey, place.reader, branch.readerAt(served));
 		if (isWaiting) return { commit: tip, changed: false, branch: place.branch };
 	}
-	const at = meta.review ? served : tip;
-	const last = smallkey === null ? null : look(() => findLastCommit(repository, smallkey, at));
-	return { commit: (await last?.catch(log.error)) ?? at, changed: false };
+	const head = meta.review ? served : tip;
+	if (smallkey === null) return { commit: head, changed: false };
+	const last = await lookupLimit(() => findLastCommit(repository, smallkey, head)).catch(log.error);
+	return { commit: last ?? head, changed: false };
 }
 
 function rejectAlone({ health }: StoreContext, { reject }: PendingChange, error: unknown): void {
 	reject(error instanceof GitFailure ? health.failed(error) : error);
 }
 
-/** Judges each change on the state after the earlier ones. @param group without repeated requests */
+/** Judges each change on the state after the earlier ones. @param group loses a change that cannot be judged */
 async function judgeGroup(
 	context: StoreContext,
-	group: readonly PendingChange[],
+	group: Set<PendingChange>,
 	{ reader, waiting }: Place,
 ): Promise<JudgedChange[]> {
 	const judged: JudgedChange[] = [];
@@ -170,6 +173,7 @@ async function judgeGroup(
 			judged.push({ ...change, edits, refusal, commit: null });
 			reader.overlay(edits);
 		} catch (error) {
+			group.delete(change);
 			rejectAlone(context, change, error);
 		}
 	}

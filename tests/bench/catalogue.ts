@@ -4,7 +4,7 @@ import { gzipSync } from "node:zlib";
 import { openBrowser } from "../../extensions/prove/browser.ts";
 import { serveFolder } from "../../extensions/prove/commands/prove.ts";
 import { indexFiles } from "../../site/data/files.ts";
-import { buildPages } from "../../site/data/site.ts";
+import { buildSite } from "../../site/data/site.ts";
 import { plainOptions } from "../site/data/pages.ts";
 import { generateCatalogue } from "../site/search/catalogue.ts";
 import { secondsOf, type World } from "./world.ts";
@@ -16,7 +16,7 @@ const slow3g = { offline: false, downloadThroughput: 50_000, uploadThroughput: 5
 export async function secondsToRows(world: World): Promise<number> {
 	const index = indexFiles(generateCatalogue(world.count), "a".repeat(40)).files;
 	const dist = world.path("pages");
-	for (const [path, content] of [...(await buildPages(plainOptions, true)).files, ...index]) {
+	for (const [path, content] of [...(await buildSite(plainOptions, true)).files, ...index]) {
 		if (content === null) continue;
 		await mkdir(dirname(join(dist, path)), { recursive: true });
 		await writeFile(join(dist, path), content);

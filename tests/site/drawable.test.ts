@@ -9,25 +9,20 @@ const v2 = JSON.stringify({
 	layers: [{ layerType: "ogcWms", name: "Other", url: "https://y/", metadataUrl: "https://m/" }],
 });
 
-const fragmentsOf = (v09: string | null, text: string): Parameters<typeof drawableOf>[0] => [
-	{ target: "v0.9", text: v09 },
-	{ target: "v2", text },
-];
-
 test("a layer is drawn as its most detailed fragment says, with the addresses of metadata that any has", () => {
 	assert.equal(drawnTargets(["ramp4", "v2", "v1", "v0.9"]), ["v0.9", "v2"]);
 	assert.equal(drawnTargets(["v2", "v1"]), ["v1", "v2"]);
-	const drawn = drawableOf(fragmentsOf(wms, v2));
+	const drawn = drawableOf([wms, v2]);
 	assert.equal([drawn?.kind, drawn?.title, drawn?.url], ["wms", "Title", "https://x/"]);
 	assert.is(drawn?.metadataUrl, "https://m/");
-	const titleOf = (v09: string | null, text: string) => drawableOf(fragmentsOf(v09, text))?.title;
+	const titleOf = (v09: string | null, text: string) => drawableOf([v09, text])?.title;
 	assert.equal([titleOf("{}", v2), titleOf(null, "[]")], ["Other", undefined]);
 });
 
 test("of a fragment in another shape there is nothing to draw", () => {
 	const layers = [5, null, { wms: 5 }, { feature: {} }, { feature: [{ layerEntries: 5 }] }];
 	for (const text of ["", "{", "null", "5", "{}", ...layers.map((of) => JSON.stringify({ layers: of }))])
-		for (const target of ["v0.9", "v2"] as const) assert.is(drawableOf([{ target, text }]), null, text);
+		assert.is(drawableOf([text]), null, text);
 });
 
 test.run();

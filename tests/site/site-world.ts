@@ -8,7 +8,7 @@ import { renderAt, targetNames, targetPath } from "../../registry/targets/table.
 import type { Entry } from "../../site/data/entries.ts";
 import { contentOf, entryOf } from "../../site/data/entry.ts";
 import type { CommitChanges } from "../../site/data/history.ts";
-import { buildPages, type SiteFiles } from "../../site/data/site.ts";
+import { buildSite, type SiteFiles } from "../../site/data/site.ts";
 import { pageHeaders } from "../../site/http/pages.ts";
 import type { SiteSettings } from "../../site/static/page-settings.ts";
 import { catalogueHtml, errorHtml } from "../../site/static/site-pages.ts";
@@ -49,7 +49,7 @@ export class SiteWorld implements AsyncDisposable {
 		history: readonly CommitChanges[] = [],
 	): Promise<SiteWorld> {
 		const world = new SiteWorld(await Peer.open(), prefix);
-		site ??= buildPages(plainOptions, true);
+		site ??= buildSite(plainOptions, true);
 		const { files, pages: plain } = await site;
 		const pages = { ...plain, site: { ...plainSettings, ...more } };
 		const owners = (smallkey: string) => (smallkey.startsWith("sick") ? ["@org/menders"] : []);

@@ -270,10 +270,17 @@ test("a push between judging and commit is kept, and the change judged again", a
 		if (judgedOn.length === 1) await world.commit("pushed meanwhile", `${pushed}^{tree}`);
 		return [{ path: layerPath("between"), text: wms("between") }];
 	};
+	let failures = 0;
+	const failing = async () => {
+		if (failures++ === 0) throw new Error("once");
+		return [{ path: layerPath("refused"), text: wms("refused") }];
+	};
+	const refused = world.store.change(failing, metaOf("refused")).catch((error: Error) => error.message);
 	const commit = await committed(world.store.change(decide, metaOf("between")));
 	assert.equal(judgedOn, [undefined, wms("pushed")]);
 	assert.is(await world.git("rev-parse", `${commit}~2`), before);
 	assert.ok(await world.read("meanwhile"));
+	assert.equal([await refused, await world.read("refused")], ["once", null], "nor is it made later");
 });
 
 test("an end comes although git hangs, and those who wait are refused", async ({ world }) => {

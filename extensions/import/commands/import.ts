@@ -12,7 +12,7 @@ import { descriptionPath, langs } from "../../../registry/smallkey.ts";
 import { readableAt } from "../../../registry/targets/table.ts";
 import { textsOf } from "../../../registry/texts.ts";
 import { counted, firstOf, groupBy, plain, shortened } from "../../../registry/untrusted.ts";
-import { printCommit, storeBatch } from "../../../scripts/register.ts";
+import { printCommit, storeBatch } from "../../../scripts/send/store-batch.ts";
 import { createRun } from "../../../scripts/terminal/command-line.ts";
 import { objectOf } from "../../../site/service/decode.ts";
 import { isRefusal } from "../../../store/decide.ts";

@@ -1,11 +1,11 @@
 import { gzipSync } from "node:zlib";
 import * as assert from "uvu/assert";
-import { buildPages, type SiteFiles } from "../../../site/data/site.ts";
+import { buildSite, type SiteFiles } from "../../../site/data/site.ts";
 import { contentPolicy } from "../../../site/static/frame.ts";
 import { test } from "../../helpers/suite.ts";
 import { plainOptions, plainSettings } from "./pages.ts";
 
-const site = await buildPages(plainOptions, true);
+const site = await buildSite(plainOptions, true);
 
 function textOf({ files }: SiteFiles, path: string): string {
 	return Buffer.from(files.get(path) ?? "").toString("utf8");
@@ -70,7 +70,7 @@ test("every page says whose site it is, as far as the settings say it", async ()
 	};
 	const theme = ":root { --link: #284162; }";
 	const options = { site: { ...plainSettings, ...own }, publicUrl: "", look: { theme, signature } };
-	const mine = await buildPages(options, true);
+	const mine = await buildSite(options, true);
 	const html = textOf(mine, "fr/index.html");
 	const { assets } = mine.pages;
 	for (const part of [
