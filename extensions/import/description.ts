@@ -3,7 +3,8 @@ import { defaultMapWkid, type Extent, genericImage } from "../../registry/generi
 import type { LangPart1, LangPart2 } from "../../registry/registration.ts";
 import type { FragmentSettings } from "../../registry/targets/facts.ts";
 import { maxSnapshotFeatures, snapshotGeometries } from "../../registry/targets/ramp.ts";
-import { isObject, listOf, objectOf } from "../../site/service/decode.ts";
+import { isObject } from "../../registry/untrusted.ts";
+import { listOf, objectOf } from "../../site/service/decode.ts";
 import { projectExtent } from "../harvest/arcgis/area.ts";
 import { isImage } from "../harvest/description.ts";
 import { type Json, textOf } from "./dump.ts";

@@ -10,8 +10,8 @@ import {
 import { type Lang, langs, parseSmallkey, smallkeyRule } from "../../registry/smallkey.ts";
 import { type FragmentSettings, filledTemplate } from "../../registry/targets/facts.ts";
 import { textsOf } from "../../registry/texts.ts";
-import { escapeMarkup } from "../../registry/untrusted.ts";
-import { isObject, objectOf } from "../../site/service/decode.ts";
+import { escapeMarkup, isObject } from "../../registry/untrusted.ts";
+import { objectOf } from "../../site/service/decode.ts";
 import { descriptionText } from "../harvest/description.ts";
 import { entryNames } from "./compare/differences.ts";
 import { describeNode, isCountedMode } from "./description.ts";

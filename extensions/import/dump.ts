@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { readFile } from "node:fs/promises";
-import { isObject, listOf, objectOf, quote } from "../../site/service/decode.ts";
+import { isObject } from "../../registry/untrusted.ts";
+import { listOf, objectOf, quote } from "../../site/service/decode.ts";
 import { utf8Of } from "../../store/files/files.ts";
 
 export type Json = Record<string, unknown>;
@@ -18,27 +19,32 @@ export type Dump = ReadonlyMap<number, Json>;
  * @throws {Error} if the file is not such a dump
  */
 export async function readDump(path: string): Promise<Dump> {
-	const wrong = (reason: string) => new Error(`${path}: ${reason}; nothing was written`);
+	const invalid = (reason: string) => new Error(`${path}: ${reason}; nothing was written`);
 	const bytes = utf8Of(await readFile(path));
-	if (!isUtf8(bytes)) throw wrong("is not UTF-8 or UTF-16");
-	let dump: Json;
+	if (!isUtf8(bytes)) throw invalid("is not UTF-8 or UTF-16");
+	let content: Json;
 	try {
-		dump = objectOf(JSON.parse(new TextDecoder().decode(bytes)));
+		content = objectOf(JSON.parse(new TextDecoder().decode(bytes)));
 	} catch (error) {
-		throw wrong(`is not JSON: is it whole? ${(error as Error).message}`);
+		throw invalid(`is not JSON: is it whole? ${(error as Error).message}`);
 	}
-	const { docs, rows, error, reason } = dump;
-	if (error) throw wrong(quote(`holds CouchDB's error ${error}: ${reason}`));
+	const { docs, rows, error, reason } = content;
+	if (error) throw invalid(quote(`holds CouchDB's error ${error}: ${reason}`));
 	if (Array.isArray(docs) === Array.isArray(rows))
-		throw wrong('must have one array of documents: {"docs":[…]} or {"rows":[…]}');
-	const all = listOf(docs ?? rows).map((element) => (docs ? element : objectOf(element).doc));
-	if (all.includes(undefined)) throw wrong("has rows without documents: ask for _all_docs?include_docs=true");
-	// A deleted row has null.
-	const other = all.findIndex((document) => document !== null && !isObject(document));
-	if (other >= 0) throw wrong(`holds something else than documents, at number ${other + 1}`);
-	const isLayer = (document: unknown): document is Json =>
-		isObject(document) && document._deleted !== true && !textOf(document._id).startsWith("_design/");
-	return new Map(all.flatMap((document, index) => (isLayer(document) ? [[index + 1, document]] : [])));
+		throw invalid('must have one array of documents: {"docs":[…]} or {"rows":[…]}');
+	const documents = docs ? listOf(docs) : listOf(rows).map((row) => objectOf(row).doc);
+	if (documents.includes(undefined))
+		throw invalid("has rows without documents: ask for _all_docs?include_docs=true");
+	const layers = new Map<number, Json>();
+	for (const [index, document] of documents.entries()) {
+		// The row of a deleted document has null.
+		if (document === null) continue;
+		const number = index + 1;
+		if (!isObject(document)) throw invalid(`holds something else than documents, at number ${number}`);
+		const isDesign = textOf(document._id).startsWith("_design/");
+		if (document._deleted !== true && !isDesign) layers.set(number, document);
+	}
+	return layers;
 }
 
 /** Release 1.0 stored the smallkey in the member `key`. */

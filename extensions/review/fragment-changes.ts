@@ -17,10 +17,10 @@ export interface FragmentChange {
 
 const maxLines = 80;
 
-/** Of each target after the first. */
+/** Each target after the first shows fewer lines. */
 const maxFurtherLines = 20;
 
-/** Characters of a line: an image can have a hundred thousand. */
+/** Bounds the characters of a line: an image can have a hundred thousand. */
 const maxLineLength = 300;
 
 /** The time of a diff grows with the square of the lines that differ. */
@@ -39,30 +39,30 @@ export function fragmentChanges(layer: ChangedLayer, settings: FragmentSettings)
 		const changes: FragmentChange[] = [];
 		const seen = new Set<string>();
 		for (const target of settings.targets ?? targetNames) {
-			const all = differences(linesOf(layer.before, target), linesOf(layer.after, target));
-			const values = all.flatMap(changedValue);
-			if (all.length === 0 || (changes.length > 0 && values.every((value) => seen.has(value)))) continue;
-			const lines = all
-				.slice(0, changes.length === 0 ? maxLines : maxFurtherLines)
-				.map((line) => shortened(line, maxLineLength));
-			changes.push({ lang, target, lines, hidden: all.length - lines.length });
+			const diff = diffLines(linesOf(layer.before, target), linesOf(layer.after, target));
+			const values = changedValues(diff);
+			const isFirst = changes.length === 0;
+			if (diff.length === 0 || (!isFirst && values.every((value) => seen.has(value)))) continue;
+			const shown = diff.slice(0, isFirst ? maxLines : maxFurtherLines);
+			const lines = shown.map((line) => shortened(line, maxLineLength));
+			changes.push({ lang, target, lines, hidden: diff.length - lines.length });
 			for (const value of values) seen.add(value);
 		}
 		return changes;
 	});
 }
 
-/** The name of a member, its value. */
-const memberLine = /^(?:"((?:[^"\\]|\\.)*)": )?(.*?),?$/;
+const changedMember = /^(?<sign>[+-])\s*(?:"(?<name>(?:[^"\\]|\\.)*)": )?(?<value>.*?),?$/;
 
-/** The value with its sign; empty for brackets, and for a layer's type, which each target names differently. */
-function changedValue(line: string): string[] {
-	if (!/^[+-]/.test(line)) return [];
-	const [, name = "", value = ""] = memberLine.exec(line.slice(1).trim()) ?? [];
-	return /^[[\]{}]*$/.test(value) || /^(?:layerType|type)$/.test(name) ? [] : [line.charAt(0) + value];
+/** Values with their sign, without brackets, and without a layer's type, which each target names differently. */
+function changedValues(diff: string[]): string[] {
+	return diff.flatMap((line) => {
+		const { sign = "", name = "", value = "" } = changedMember.exec(line)?.groups ?? {};
+		return /^[[\]{}]*$/.test(value) || /^(?:layerType|type)$/.test(name) ? [] : [sign + value];
+	});
 }
 
-function differences(before: string[], after: string[]): string[] {
+function diffLines(before: string[], after: string[]): string[] {
 	if (before.length === 0) return after.map((line) => `+${line}`);
 	if (after.length === 0) return before.map((line) => `-${line}`);
 	const [old, fresh] = [before, after].map((lines) => `${lines.join("\n")}\n`) as [string, string];

@@ -1,9 +1,9 @@
 import { html } from "lit-html";
 import { live } from "lit-html/directives/live.js";
 import { type Lang, langs } from "../../registry/smallkey.ts";
-import { tryJson } from "../../registry/untrusted.ts";
+import { isObject, tryJson } from "../../registry/untrusted.ts";
 import { field, textIn } from "../page/elements.ts";
-import { isObject, objectOf } from "../service/decode.ts";
+import { objectOf } from "../service/decode.ts";
 import { type DraftProblem, t } from "./checked-draft.ts";
 
 const labels = { service_url: "service-address", layer: "layer-in-service", service_name: "title" } as const;

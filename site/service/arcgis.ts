@@ -1,6 +1,7 @@
 import { withoutForm } from "../../registry/addresses.ts";
 import { type Cause, causeOf } from "../../registry/health.ts";
-import { isObject, listOf, numberOf, objectOf, parseAnswer, quote, textOf, wordOf } from "./decode.ts";
+import { isObject } from "../../registry/untrusted.ts";
+import { listOf, numberOf, objectOf, parseAnswer, quote, textOf, wordOf } from "./decode.ts";
 
 export type Document = Record<string, unknown>;
 

@@ -1,12 +1,10 @@
 import { isNestedBeyond } from "../../registry/json.ts";
 import { isObject, shortened, tryJson } from "../../registry/untrusted.ts";
 
-export { isObject };
-
-/** Bounds the stack of recursive readers. ArcGIS needs about ten. */
+/** Bounds the stack of recursive readers. An answer of ArcGIS has about ten levels. */
 const maxDepth = 100;
 
-/** A large legend has some ten thousand. An empty list takes fifty times its text in memory. */
+/** A large legend has some ten thousand. In memory an empty list takes fifty times its text. */
 const maxContainers = 200_000;
 
 const maxTextLength = 512;
@@ -14,12 +12,13 @@ const maxTextLength = 512;
 const stringOrNaN = /"(?:[^"\\]|\\.)*"|-?\b(?:NaN|Infinity)\b/g;
 
 /**
- * A bare `NaN` or `Infinity`, which ArcGIS writes, is null. Null if it is not JSON, or goes over a limit.
- * @param limit most objects and lists
+ * Reads JSON, with null for each bare `NaN` or `Infinity`, which ArcGIS writes.
+ * @param containers the most objects and lists
+ * @returns null if it is not JSON, or goes over a limit
  */
-export function parseAnswer(bytes: Uint8Array, limit = maxContainers): unknown {
+export function parseAnswer(bytes: Uint8Array, containers = maxContainers): unknown {
 	const text = new TextDecoder().decode(bytes);
-	if (isNestedBeyond(text, maxDepth, limit)) return null;
+	if (isNestedBeyond(text, maxDepth, containers)) return null;
 	const value = tryJson(text);
 	if (value !== null || !/\b(?:NaN|Infinity)\b/.test(text)) return value;
 	return tryJson(text.replace(stringOrNaN, (token) => (token.startsWith('"') ? token : "null")));
@@ -43,11 +42,12 @@ export function textOf(value: unknown): string {
 	return typeof value === "string" ? value.slice(0, maxTextLength).toWellFormed() : "";
 }
 
-/** Null also for a number as text. */
+/** Null also for a number in quotes. */
 export function numberOf(value: unknown): number | null {
 	return typeof value === "number" && Number.isFinite(value) ? value : null;
 }
 
+/** A number, boolean or text as text; `""` for all else. */
 export function wordOf(value: unknown): string {
 	return typeof value === "number" || typeof value === "boolean" ? String(value) : textOf(value);
 }

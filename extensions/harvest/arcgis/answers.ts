@@ -2,7 +2,7 @@ import { serviceNameIn } from "../../../registry/addresses.ts";
 import { type Cause, causeOf } from "../../../registry/health.ts";
 import type { ServiceType } from "../../../registry/registration.ts";
 import { maxTitle } from "../../../registry/schemas/description.ts";
-import { groupBy } from "../../../registry/untrusted.ts";
+import { groupBy, isObject } from "../../../registry/untrusted.ts";
 import {
 	type Document,
 	documentAddress,
@@ -14,7 +14,7 @@ import {
 	layerProblem,
 	readDocument,
 } from "../../../site/service/arcgis.ts";
-import { isObject, listOf, objectOf, parseAnswer, textOf } from "../../../site/service/decode.ts";
+import { listOf, objectOf, parseAnswer, textOf } from "../../../site/service/decode.ts";
 import { type Ask, Trouble } from "../ask.ts";
 import type { DescriptionResult } from "../description.ts";
 import { checkEntries, type Service } from "../service.ts";

@@ -5,7 +5,8 @@ import {
 	isNumberType,
 	type Renderer,
 } from "../../../registry/description.ts";
-import { isObject, listOf, numberOf, objectOf, textOf, wordOf } from "../../../site/service/decode.ts";
+import { isObject } from "../../../registry/untrusted.ts";
+import { listOf, numberOf, objectOf, textOf, wordOf } from "../../../site/service/decode.ts";
 import { objectsIn } from "./answers.ts";
 import { type LegendEntry, pairLegend } from "./legend.ts";
 import { genericImageOf, symbolImage } from "./symbol.ts";

@@ -10,12 +10,12 @@ export type Notice =
 	| { event: "sick"; layers: ({ smallkey: string } & Pick<Sickness, "state" | "since" | "cause">)[] }
 	| { event: "repair"; repairs: ({ smallkeys: string[] } & Pick<WaitingRepair, "branch" | "sure">)[] };
 
-const notifier = "fragment-publisher";
+const sender = "fragment-publisher";
 
-/** After failed attempts. */
-const pausesMs = [1_000, 10_000, 60_000, 600_000];
+/** Each failed attempt but the last is followed by a pause. */
+const retryPausesMs = [1_000, 10_000, 60_000, 600_000];
 
-/** Layers or repairs of a notice, and smallkeys of a repair. */
+/** Bounds each list: layers or repairs of a notice, smallkeys of a repair. */
 const maxListed = 100;
 
 interface NotifierOptions {
@@ -35,13 +35,14 @@ export function createNotifier(options: NotifierOptions) {
 	const { signal } = ending;
 	const oneByOne = pLimit(1);
 
-	async function sendOnce(body: Uint8Array<ArrayBuffer>): Promise<string | null> {
+	/** @returns why the receiver did not accept the notice; null if it did */
+	async function attempt(body: Uint8Array<ArrayBuffer>): Promise<string | null> {
 		const timestamp = now().toISOString();
 		const path = new URL(target.url).pathname;
 		const headers = {
-			Authorization: await sign(target.secret, { path, sender: notifier, timestamp, body }),
+			Authorization: await sign(target.secret, { path, sender, timestamp, body }),
 			TimeStamp: timestamp,
-			Sender: notifier,
+			Sender: sender,
 			"Content-Type": "application/json",
 		};
 		try {
@@ -53,25 +54,27 @@ export function createNotifier(options: NotifierOptions) {
 		}
 	}
 
-	async function send(notice: Notice) {
+	async function deliver(notice: Notice) {
 		const shorten = (_name: string, value: unknown) =>
 			Array.isArray(value) ? value.slice(0, maxListed) : value;
 		const body = new TextEncoder().encode(JSON.stringify(notice, shorten));
-		for (const ms of [...pausesMs, null]) {
-			const trouble = await sendOnce(body);
-			if (trouble === null || signal.aborted) return;
-			// The address may have a secret in its path.
-			if (ms === null) return warn(`NOTIFY_URL: a notice (${notice.event}) was not delivered: ${trouble}`);
+		let failure = await attempt(body);
+		for (const ms of retryPausesMs) {
+			if (failure === null || signal.aborted) return;
 			await pause(ms, signal).catch(() => undefined);
 			if (signal.aborted) return;
+			failure = await attempt(body);
 		}
+		// The line leaves out the address, which may have a secret in its path.
+		if (failure !== null && !signal.aborted)
+			warn(`NOTIFY_URL: a notice (${notice.event}) was not delivered: ${failure}`);
 	}
 
 	return {
 		/** Never rejects. */
 		async notify(notice: Notice): Promise<void> {
 			if (signal.aborted || Object.values(notice).some((value) => value.length === 0)) return;
-			await oneByOne(() => send(notice)).catch((error: Error) => warn(`NOTIFY_URL: ${error.message}`));
+			await oneByOne(() => deliver(notice)).catch((error: Error) => warn(`NOTIFY_URL: ${error.message}`));
 		},
 		close: () => ending.abort(),
 	};

@@ -10,20 +10,20 @@ import type { Harvest } from "../description.ts";
 import { type Finding, findingOf } from "../finding.ts";
 import { serviceOf } from "../service.ts";
 
-/** Of the requests of a harvest, and of those of a check. */
+/** Bounds the requests of a harvest, and those of a check. */
 export const maxTaskMs = 300_000;
 
 const processLimits = {
 	/** A valid answer of 5 MB is far below. */
 	maxHeapMb: 256,
-	/** Of the start, and of one layer: longer than the process gives its own requests. */
 	startMs: 300_000,
+	/** One layer has longer than the process gives the requests of its harvest and its check. */
 	timeoutMs: 2 * maxTaskMs + 60_000,
-	/** Until the process ends, which frees its memory. */
+	/** An idle process ends after this time, which frees its memory. */
 	idleMs: 10_000,
 };
 
-/** Readers and publishers come first. */
+/** The priority is below that of readers and publishers (`nice`). */
 const niceness = 10;
 
 export interface Order {
@@ -38,7 +38,7 @@ export interface Look {
 	checked: Finding[];
 }
 
-/** `orders`: the number of those that end with the reason. */
+/** `orders`: how many were in the process when it ended. */
 type Result = Look | { reason: Cause; orders: number };
 
 export interface Report {
@@ -46,7 +46,7 @@ export interface Report {
 	result: Result;
 }
 
-/** Without secrets, for a process that parses untrusted answers. */
+/** The process parses untrusted answers, so it gets no secrets. */
 export function childEnvironment(configuration: Configuration): NodeJS.ProcessEnv {
 	const { dataDir, mapWkid, publicUrl } = configuration;
 	const { allowPrivate, httpsProxy, noProxy } = configuration.network;
@@ -83,8 +83,8 @@ function forkChild(module: URL, env: NodeJS.ProcessEnv, maxHeapMb: number, signa
 	return child;
 }
 
-/** Gives orders to a process, and ends it if one takes too long. */
-function runOrders(child: ChildProcess, { startMs, timeoutMs }: typeof processLimits) {
+/** Its `run` gives an order to the process, and ends the process if the order takes too long. */
+function createRunner(child: ChildProcess, { startMs, timeoutMs }: typeof processLimits) {
 	const waiting = new Map<number, (result: Result) => void>();
 	let lastId = 0;
 
@@ -95,8 +95,8 @@ function runOrders(child: ChildProcess, { startMs, timeoutMs }: typeof processLi
 	}
 
 	const started = new Promise<void>((resolve, reject) => {
-		const fail = (why: string) => {
-			reject(new Error(`the harvest's process does not start: ${why}`));
+		const fail = (reason: string) => {
+			reject(new Error(`the harvest's process does not start: ${reason}`));
 			end();
 		};
 		const timer = setTimeout(() => fail("time-out"), startMs).unref();
@@ -143,11 +143,11 @@ export type LookAt = (
 export function createHarvestProcess(
 	module: URL,
 	env: NodeJS.ProcessEnv,
-	chosen: Partial<typeof processLimits> = {},
+	changedLimits: Partial<typeof processLimits> = {},
 ) {
-	const limits = { ...processLimits, ...chosen };
+	const limits = { ...processLimits, ...changedLimits };
 	const ending = new AbortController();
-	const start = () => runOrders(forkChild(module, env, limits.maxHeapMb, ending.signal), limits);
+	const start = () => createRunner(forkChild(module, env, limits.maxHeapMb, ending.signal), limits);
 	const oneByOne = pLimit(1);
 	let shared: ReturnType<typeof start> | null = null;
 	let idle: NodeJS.Timeout | undefined;

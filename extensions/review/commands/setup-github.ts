@@ -24,11 +24,11 @@ interface Connection {
 	check: (what: string, problem: string | false, line?: string) => void;
 }
 
-function readTarget(name: string): Promise<string> {
+function readExpected(name: string): Promise<string> {
 	return readFile(fileURLToPath(new URL(`../../../deploy/github/${name}.json`, import.meta.url)), "utf8");
 }
 
-const files: [what: string, method: string, path: string, file: string][] = [
+const settingFiles: [what: string, method: "PATCH" | "PUT", path: string, file: string][] = [
 	["settings of the repository", "PATCH", "", "repository"],
 	["actions that may run", "PUT", "/actions/permissions", "actions"],
 	["actions of others", "PUT", "/actions/permissions/selected-actions", "selected-actions"],
@@ -37,10 +37,11 @@ const files: [what: string, method: string, path: string, file: string][] = [
 	["environment production", "PUT", "/environments/production", "environment"],
 ];
 
-async function checkFiles({ get, check, repository }: Connection): Promise<void> {
-	for (const [what, method, path, file] of files) {
-		const [value, target] = [await get(path), JSON.parse(await readTarget(file))];
-		const names = Object.keys(target).filter((name) => !has(value?.[name], target[name]));
+async function checkSettings({ get, check, repository }: Connection): Promise<void> {
+	for (const [what, method, path, file] of settingFiles) {
+		const settings = await get(path);
+		const expected = JSON.parse(await readExpected(file));
+		const names = Object.keys(expected).filter((name) => !meets(settings?.[name], expected[name]));
 		const line = `gh api --method ${method} repos/${repository}${path} --input deploy/github/${file}.json`;
 		check(what, names.length > 0 && `${names.join(", ")} must be as in ${file}.json`, line);
 	}
@@ -49,17 +50,17 @@ async function checkFiles({ get, check, repository }: Connection): Promise<void>
 /** The type of a rule, the name of a check, or the value. */
 const identityOf = (value: Json) => JSON.stringify(value?.type ?? value?.context ?? value);
 
-/** What is off in the target (false, 0, an empty list) may be on. */
-function has(value: Json, target: Json): boolean {
-	if (target === false || target === 0) return true;
-	if (Array.isArray(target))
-		return target.every((part) =>
-			[value ?? []]
-				.flat()
-				.some((element: Json) => identityOf(element) === identityOf(part) && has(element, part)),
+/** What the file has off (false, 0, an empty list) may be on. */
+function meets(value: Json, expected: Json): boolean {
+	if (expected === false || expected === 0) return true;
+	if (Array.isArray(expected)) {
+		const elements: Json[] = [value ?? []].flat();
+		return expected.every((part) =>
+			elements.some((element) => identityOf(element) === identityOf(part) && meets(element, part)),
 		);
-	if (typeof target !== "object" || target === null) return value === target;
-	return Object.entries(target).every(([name, part]) => has(value?.[name], part));
+	}
+	if (typeof expected !== "object" || expected === null) return value === expected;
+	return Object.entries(expected).every(([name, part]) => meets(value?.[name], part));
 }
 
 /** An environment gives its secrets to the branch, and to no other branch or tag. */
@@ -93,19 +94,19 @@ const hostings: Readonly<Record<string, { settings: string[]; secrets: string[] 
 async function checkHosting({ get, check, repository }: Connection): Promise<void> {
 	const matches = ((await readTextIfThere("published.env")) ?? "").matchAll(/^([A-Z][A-Z0-9_]*)=(.*)$/gm);
 	const published = new Map(Array.from(matches, ([, name = "", value = ""]) => [name, value]));
-	const name = published.get("HOSTING") ?? "";
-	const hosting = hostings[name];
+	const hostingName = published.get("HOSTING") ?? "";
+	const hosting = hostings[hostingName];
 	check("setting HOSTING", !hosting && "published.env: must be workers, objects or none");
 	for (const name of ["PUBLIC_URL", ...(hosting?.settings ?? [])])
 		check(`setting ${name}`, !published.get(name) && "published.env: is missing");
 	const namesOf = async (path: string): Promise<string[]> =>
 		((await get(`${path}/secrets?per_page=100`))?.secrets ?? []).map(({ name }: Json) => name);
-	const deploys = name === "objects" && published.get("CLOUDFLARE_ACCOUNT_ID");
+	const deploysWorker = hostingName === "objects" && published.get("CLOUDFLARE_ACCOUNT_ID");
 	const secrets = {
 		review: ["WORKFLOW_APP_PRIVATE_KEY"],
-		production: [...(hosting?.secrets ?? []), ...(deploys ? ["CLOUDFLARE_API_TOKEN"] : [])],
+		production: [...(hosting?.secrets ?? []), ...(deploysWorker ? ["CLOUDFLARE_API_TOKEN"] : [])],
 	};
-	const open = await namesOf("/actions");
+	const repositorySecrets = await namesOf("/actions");
 	for (const [environment, names] of Object.entries(secrets)) {
 		const present = await namesOf(`/environments/${environment}`);
 		for (const name of names) {
@@ -113,7 +114,7 @@ async function checkHosting({ get, check, repository }: Connection): Promise<voi
 			check(`secret ${name}`, !present.includes(name) && "is not set", set);
 			const remove = `gh secret delete ${name} --repo ${repository}`;
 			const problem = "everyone who may push a branch can read it; it belongs in the environment only";
-			check(`secret ${name} of the repository`, open.includes(name) && problem, remove);
+			check(`secret ${name} of the repository`, repositorySecrets.includes(name) && problem, remove);
 		}
 	}
 }
@@ -127,7 +128,8 @@ const appVariables: [name: string, rule: RegExp, problem: string, value: string]
 /** An administrator (role 5) merges pull requests that no one else can approve. */
 const loneOperator = '{ "actor_id": 5, "actor_type": "RepositoryRole", "bypass_mode": "pull_request" }';
 
-async function checkRulesets({ get, check, repository }: Connection): Promise<void> {
+/** Answers with the ids of the Apps; `""` for one that is not set. */
+async function checkAppVariables({ get, check, repository }: Connection) {
 	const listed: Json[] = (await get("/actions/variables?per_page=30"))?.variables ?? [];
 	const variables = new Map(listed.map(({ name, value }) => [name, `${value}`]));
 	for (const [name, rule, problem, value] of appVariables) {
@@ -137,39 +139,46 @@ async function checkRulesets({ get, check, repository }: Connection): Promise<vo
 	const [service = "", workflow = ""] = appVariables.map(([name]) => variables.get(name));
 	const isSame = service !== "" && service === workflow;
 	check("two Apps", isSame && "are one: no workflow may hold the service's key");
-	const all: Json[] = (await get("/rulesets?includes_parents=false&per_page=100")) ?? [];
+	return { service, workflow };
+}
+
+async function checkRulesets(connection: Connection): Promise<void> {
+	const { get, check, repository } = connection;
+	const { service, workflow } = await checkAppVariables(connection);
+	const rulesets: Json[] = (await get("/rulesets?includes_parents=false&per_page=100")) ?? [];
 	const { owners } = parseOwners(await readIfThere(ownersPath));
 	// A team is not one person.
 	const ids = new Set((owners ? allOwners(owners) : []).map((owner) => accountOf(owner)?.id));
 	const isLone = ids.size === 1 && !ids.has(undefined);
 	for (const file of ["layers", "own-branches", "tags"]) {
 		const addition = file === "layers" && isLone ? `${loneOperator},` : "";
-		const text = (await readTarget(file))
+		const text = (await readExpected(file))
 			.replaceAll('"SERVICE_APP"', service || "0")
 			.replaceAll('"WORKFLOW_APP"', workflow || "0")
 			.replace('"bypass_actors": [', `$&${addition}`);
-		const target = JSON.parse(text);
-		const id = all.find(({ name }) => name === target.name)?.id;
+		const expected = JSON.parse(text);
+		const id = rulesets.find(({ name }) => name === expected.name)?.id;
 		const script = `s/"SERVICE_APP"/${service || "ID"}/; s/"WORKFLOW_APP"/${workflow || "ID"}/`;
 		const filled = addition === "" ? script : `${script}; s/"bypass_actors": \\[/&${addition}/`;
 		const [method, path] = id === undefined ? ["POST", ""] : ["PUT", `/${id}`];
 		const line = `sed '${filled}' deploy/github/${file}.json | gh api --method ${method} repos/${repository}/rulesets${path} --input -`;
-		const problem = id === undefined ? "is missing" : weaknessOf(await get(`/rulesets/${id}`), target);
-		check(`ruleset ${target.name}`, problem, line);
+		const problem = id === undefined ? "is missing" : weaknessOf(await get(`/rulesets/${id}`), expected);
+		check(`ruleset ${expected.name}`, problem, line);
 	}
 }
 
 /** A further rule does no harm, a further bypass or exclusion does. @returns false if the ruleset is not weaker */
-function weaknessOf(ruleset: Json, target: Json): string | false {
+function weaknessOf(ruleset: Json, expected: Json): string | false {
 	const actorsOf = ({ bypass_actors = [] }: Json): string[] =>
 		bypass_actors.map((actor: Json) => `${actor.actor_type} ${actor.actor_id}`).sort();
-	const [present, expected] = [actorsOf(ruleset), actorsOf(target)];
-	const weak = Object.keys(target).filter((name) => {
-		if (name === "bypass_actors") return !isDeepStrictEqual(present, expected);
-		if (name === "conditions") return !isDeepStrictEqual(ruleset[name], target[name]);
-		return !has(ruleset[name], target[name]);
+	const actors = actorsOf(ruleset);
+	const expectedActors = actorsOf(expected);
+	const weak = Object.keys(expected).filter((name) => {
+		if (name === "bypass_actors") return !isDeepStrictEqual(actors, expectedActors);
+		if (name === "conditions") return !isDeepStrictEqual(ruleset[name], expected[name]);
+		return !meets(ruleset[name], expected[name]);
 	});
-	const others = present.filter((actor) => !expected.includes(actor));
+	const others = actors.filter((actor) => !expectedActors.includes(actor));
 	const bypass = others.map((actor) => `; ${actor} may pass it without an owner`).join("");
 	return weak.length > 0 && `is weaker in ${weak.join(", ")}${bypass}; the line replaces it whole`;
 }
@@ -203,7 +212,7 @@ export const run = createRun(async ({ read, environment, io }) => {
 		const line = `gh repo create ${repository} --public --source . --remote layers --push`;
 		connection.check("repository", "GitHub shows none to this token", line);
 	} else {
-		await checkFiles(connection);
+		await checkSettings(connection);
 		await checkEnvironments(connection);
 		await checkHosting(connection);
 		await checkRulesets(connection);
