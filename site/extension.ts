@@ -17,7 +17,7 @@ export function createSite({ worker, limits }: Pick<ServiceCatalogue["settings"]
 			if (repository !== null) (await import("./data/output.ts")).removeCatalogue(out);
 			return { close: () => undefined };
 		}
-		const catalogue = folderPages(out, configuration.publicUrl.startsWith("https:"));
+		const catalogue = folderPages(out, { isSecure: configuration.publicUrl.startsWith("https:") });
 		const routes = catalogueRoutes(catalogue);
 		if (repository === null) return { provides: { catalogue }, routes, close: () => undefined };
 		const writer = new ServiceCatalogue({
@@ -26,7 +26,7 @@ export function createSite({ worker, limits }: Pick<ServiceCatalogue["settings"]
 			worker,
 			log,
 			limits,
-			options: () => catalogueOptions(configuration, senderNamesOf(senders), true),
+			options: () => catalogueOptions(configuration, { senderNames: senderNamesOf(senders), canSend: true }),
 		});
 		const commit = tip();
 		if (commit !== null) writer.changed(commit);

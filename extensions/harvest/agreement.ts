@@ -154,8 +154,8 @@ function fieldsOf({ fields }: FeatureDescription) {
 /** Without the pictures, which a newer server draws in another way. */
 function symbolsOf({ renderer }: FeatureDescription) {
 	if (renderer.type === "simple") return renderer.label;
-	const by = renderer.type === "unique" ? renderer.fields.join(", ") : renderer.field;
-	return `${by}: ${renderer.classes.map(({ label }) => label).join(", ")}`;
+	const fields = renderer.type === "unique" ? renderer.fields.join(", ") : renderer.field;
+	return `${fields}: ${renderer.classes.map(({ label }) => label).join(", ")}`;
 }
 
 function scalesOf({ min_scale = 0, max_scale = 0 }: LayerDescription) {

@@ -6,7 +6,7 @@ import { createReadCapabilities, type ReadCapabilities } from "./wms/read-capabi
 export interface Clients {
 	ask: Ask;
 	read: ReadCapabilities;
-	/** Of the viewers' map (`MAP_WKID`). */
+	/** The reference of the viewers' map (`MAP_WKID`). */
 	mapWkid: number;
 }
 
@@ -15,7 +15,7 @@ export function createClients(ask: Ask, mapWkid: number): Clients {
 }
 
 /** Requests end with the signal. Capabilities are shared: only the wait for them ends. */
-export function within({ ask, read, mapWkid }: Clients, signal: AbortSignal): Clients {
+export function limitClients({ ask, read, mapWkid }: Clients, signal: AbortSignal): Clients {
 	return {
 		mapWkid,
 		ask: (address, options) => ask(address, { ...options, signal }),

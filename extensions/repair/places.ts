@@ -127,8 +127,8 @@ export async function otherServices(before: LangDescription, address: string, as
 		const addressOf = (path: string) => place.addressOf(path, catalogue);
 		const serviceOf = (path: string) => path.split("/").slice(-2).join("/");
 		const same = paths.filter((path) => isSameText(serviceOf(path), `${name}/${type}`)).map(addressOf);
-		const beside = paths.filter((path) => path.split("/").slice(0, -2).join("/") === folder);
-		const similar = beside.filter((path) => isSimilar(serviceOf(path), name, type, before));
+		const neighbours = paths.filter((path) => path.split("/").slice(0, -2).join("/") === folder);
+		const similar = neighbours.filter((path) => isSimilar(serviceOf(path), name, type, before));
 		return { same, similar: same.length > 0 ? [] : similar.map(addressOf) };
 	}
 	return { same: [], similar: [] };

@@ -17,7 +17,7 @@ export interface Repair {
 	layer: CheckedLayer;
 	byLang: LangRepair[];
 	sure: "same" | "perhaps";
-	/** After the repair. */
+	/** As the repair leaves it. */
 	registration: Registration;
 	description: Description;
 }
@@ -52,7 +52,7 @@ export function createRepairSearch(clients: SearchClients, registered: Iterable<
 			return isOfOther || langs.some((lang) => place === placeOf(registration, lang)) ? null : candidate;
 		});
 		const repairs = results.flatMap(([{ lang }, candidate]) => (candidate ? [{ lang, candidate }] : []));
-		const repair = repairOf(layer, ofOneLang(registration, repairs));
+		const repair = repairOf(layer, separateLangs(registration, repairs));
 		return { isSick: states.size > 0, repair: repair && (await canBeDrawn(repair, clients)) ? repair : null };
 	};
 }
@@ -81,15 +81,15 @@ async function canBeDrawn({ registration, byLang }: Repair, clients: SearchClien
 }
 
 /** Languages with different layers cannot move to the same one: it belongs to the language that keeps its number or name. */
-function ofOneLang(registration: Registration, repairs: LangRepair[]): LangRepair[] {
+function separateLangs(registration: Registration, repairs: LangRepair[]): LangRepair[] {
 	if (placeOf(registration, "en") === placeOf(registration, "fr")) return repairs;
 	const nameOf = (place: string) => place.split(/[/ ]/).at(-1);
 	const moves = repairs.map((repair) => {
-		const to = placeAfter(registration, repair);
-		return { repair, to, keepsName: nameOf(to) === nameOf(placeOf(registration, repair.lang)) };
+		const target = placeAfter(registration, repair);
+		return { repair, target, keepsName: nameOf(target) === nameOf(placeOf(registration, repair.lang)) };
 	});
 	const kept = moves.filter((move) => {
-		const other = moves.find((another) => another !== move && another.to === move.to);
+		const other = moves.find((another) => another !== move && another.target === move.target);
 		return !other || (move.keepsName && !other.keepsName);
 	});
 	return kept.map(({ repair }) => repair);

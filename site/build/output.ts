@@ -91,7 +91,8 @@ export async function buildOutput(
 	if (!built.written) return { ...built, catalogue: null };
 	let catalogue: CatalogueOutcome | null = null;
 	if (site) {
-		const options = catalogueOptions(configuration, await readPublicNames(environment, dataDir), false);
+		const senderNames = await readPublicNames(environment, dataDir);
+		const options = catalogueOptions(configuration, { senderNames, canSend: false });
 		catalogue = await updateCatalogue(built.layers, out, options, { fresh, extensions, read: built.read });
 	} else removeCatalogue(out);
 	await writeHostingFiles(out, compress, targets, site);

@@ -60,9 +60,12 @@ const iconSvg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><g 
 /** The parts for maps and drafts are separate files, loaded on demand. */
 async function bundlePage() {
 	const [page, worker] = await Promise.all([
-		bundle(["site/page/main.ts", "site/static/choose.ts", "site/static/styles.css"], true),
+		bundle({
+			entryPoints: ["site/page/main.ts", "site/static/choose.ts", "site/static/styles.css"],
+			splitting: true,
+		}),
 		// Bundled alone: shared code would be in further files, each a request before the first row.
-		bundle(["site/search/worker.ts"], false),
+		bundle({ entryPoints: ["site/search/worker.ts"] }),
 	]);
 	const files = [...page.outputFiles, ...worker.outputFiles].map(({ path, contents }) => {
 		return [`${assetFolder}/${basename(path)}`, contents] as const;
@@ -82,10 +85,9 @@ export const texts = ${JSON.stringify(pageTexts[lang])};`;
 	},
 };
 
-function bundle(entryPoints: string[], splitting: boolean) {
+function bundle(options: { entryPoints: string[]; splitting?: true }) {
 	return build({
-		entryPoints,
-		splitting,
+		...options,
 		absWorkingDir: root,
 		bundle: true,
 		write: false,

@@ -77,8 +77,8 @@ export function removeState(out: string): void {
 }
 
 export function presentFiles(out: string): string[] {
-	const beside = catalogueFiles.filter((name) => existsSync(join(out, name)));
-	return [...beside, ...catalogueFolders.flatMap((folder) => filesIn(out, folder))];
+	const files = catalogueFiles.filter((name) => existsSync(join(out, name)));
+	return [...files, ...catalogueFolders.flatMap((folder) => filesIn(out, folder))];
 }
 
 function filesIn(out: string, folder: string): string[] {

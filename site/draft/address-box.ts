@@ -15,11 +15,10 @@ export class AddressBox {
 	#text = "";
 	#service: Service | null = null;
 	#layerName = "";
-	#status = { text: "", isBad: false };
+	#status = { text: "", kind: "hint" };
 	#lastSerial = 0;
 
-	/** @param onRegistration `isTyped`: the text is the user's own */
-	constructor(readonly onRegistration: (text: string, isTyped: boolean) => void) {}
+	constructor(readonly onRegistration: (text: string, source: "user" | "service") => void) {}
 
 	content() {
 		const submit = (event: Event) => {
@@ -31,7 +30,7 @@ export class AddressBox {
 		};
 		const box = html`<input type="text" id="source" inputmode="url" autocomplete="off" spellcheck="false"
 			aria-describedby="sourcehint" .value=${live(this.#text)} @input=${input}>`;
-		const { text, isBad } = this.#status;
+		const { text, kind } = this.#status;
 		return html`<form class="source" @submit=${submit}>
 			${field(
 				"source",
@@ -40,7 +39,7 @@ export class AddressBox {
 				<button type="submit">${t("read-source")}</button></div>`,
 			)}
 			<p class="hint" id="sourcehint">${t("source-hint")}</p>
-			<p role="status" class=${isBad ? "bad" : "hint"}>${text}</p>
+			<p role="status" class=${kind}>${text}</p>
 			${this.#layerList()}
 		</form>`;
 	}
@@ -53,8 +52,8 @@ export class AddressBox {
 		return field("servicelayer", t("layer-in-service"), list);
 	}
 
-	#setStatus(text: string, isBad = false) {
-		this.#status = { text, isBad };
+	#setStatus(text: string, kind: "hint" | "bad" = "hint") {
+		this.#status = { text, kind };
 		refresh();
 	}
 
@@ -69,7 +68,7 @@ export class AddressBox {
 		if (serial !== this.#lastSerial) return;
 		if (service instanceof ServiceFailed) {
 			this.#makeRegistration(address, { name: address.layerName, title: "" });
-			return this.#setStatus(service.message, true);
+			return this.#setStatus(service.message, "bad");
 		}
 		this.#service = service;
 		this.#setStatus("");
@@ -77,9 +76,9 @@ export class AddressBox {
 	}
 
 	#readRegistration() {
-		const isRegistration = /^\s*\{/.test(this.#text);
-		if (isRegistration) this.onRegistration(this.#text, true);
-		this.#setStatus(isRegistration ? "" : t("no-address"), !isRegistration);
+		if (!/^\s*\{/.test(this.#text)) return this.#setStatus(t("no-address"), "bad");
+		this.onRegistration(this.#text, "user");
+		this.#setStatus("");
 	}
 
 	async #chooseLayer(name: string) {
@@ -109,7 +108,7 @@ export class AddressBox {
 		const other = twin ? nodeOf(twin.url, twin.layer) : { ...node, service_name: undefined };
 		const nodes = langOf(url) === "en" ? { en: node, fr: other } : { en: other, fr: node };
 		const document = { version: "1.0.0", payload_type: kind, ...nodes };
-		this.onRegistration(`${JSON.stringify(document, null, 2)}\n`, false);
+		this.onRegistration(`${JSON.stringify(document, null, 2)}\n`, "service");
 	}
 }
 

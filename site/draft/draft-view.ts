@@ -49,8 +49,8 @@ export class DraftView implements View {
 		(text) => this.#setText(text),
 	);
 	readonly #registerPanel = new RegisterPanel();
-	readonly #addressBox = new AddressBox((registration, isTyped) => {
-		if (isTyped) this.#leftFields.add("text");
+	readonly #addressBox = new AddressBox((registration, source) => {
+		if (source === "user") this.#leftFields.add("text");
 		else this.#leftFields.delete("text");
 		this.#setText(registration);
 	});

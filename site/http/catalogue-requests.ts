@@ -103,7 +103,7 @@ export class Catalogue {
 		const body = text ? new TextEncoder().encode(text) : result?.body;
 		if (body) {
 			const ETag = result?.etag ?? etagOf(body);
-			const headers = { ...pageHeaders(file, isSecure), ...common, ...result?.headers, ETag };
+			const headers = { ...pageHeaders(file, { isSecure }), ...common, ...result?.headers, ETag };
 			return answerTagged(headers, ifNoneMatch, () => body);
 		}
 		if (!pagePath.test(file)) return refuseFile();

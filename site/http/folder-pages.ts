@@ -8,7 +8,7 @@ import { Catalogue, type CatalogueFile } from "./catalogue-requests.ts";
 const codings = Object.entries({ br: ".br", gzip: ".gz" });
 
 /** Another process may write the files, so each request checks whether the file has changed. */
-export function folderPages(folder: string, isSecure: boolean): Catalogue {
+export function folderPages(folder: string, { isSecure = false } = {}): Catalogue {
 	const read = fileReader();
 	const find = async (file: string, acceptEncoding: string) => {
 		for (const [coding, ending] of codings) {

@@ -19,7 +19,7 @@ const pageTypes: Readonly<Record<string, string>> = {
 
 const nosniff = { "X-Content-Type-Options": "nosniff" };
 
-function documentHeaders(isSecure: boolean, mayBeFramed = false): Record<string, string> {
+function documentHeaders({ isSecure = true, mayBeFramed = false } = {}): Record<string, string> {
 	return {
 		"Cache-Control": "no-cache",
 		"Content-Security-Policy": `${contentPolicy(isSecure)}; frame-ancestors ${mayBeFramed ? "*" : "'none'"}`,
@@ -51,9 +51,9 @@ export const siteGroups = [
 				["index.html", "layer/*", "changes/*", "publisher/*"].map((path) => `/${lang}/${path}`),
 			),
 		],
-		headers: documentHeaders(true),
+		headers: documentHeaders(),
 	},
-	{ paths: langs.map((lang) => `/${lang}/embed/*`), headers: documentHeaders(true, true) },
+	{ paths: langs.map((lang) => `/${lang}/embed/*`), headers: documentHeaders({ mayBeFramed: true }) },
 	{ paths: ["/site.json", `/${pageSettingsPath}`], headers: { "Cache-Control": "no-cache", ...nosniff } },
 ];
 
@@ -65,11 +65,12 @@ const patterns = siteGroups.map(({ paths, headers }) => {
 
 const embedded = /^(?:en|fr)\/embed\//;
 
-export function pageHeaders(file: string, isSecure: boolean): Record<string, string> {
+export function pageHeaders(file: string, { isSecure = true } = {}): Record<string, string> {
 	const ending = file.slice(file.lastIndexOf(".") + 1);
 	const typeOfName = file.startsWith("sitemap") ? "application/xml; charset=utf-8" : pageTypes[ending];
 	const type = { "Content-Type": typeOfName ?? "application/octet-stream" };
-	if (ending === "html") return { ...type, ...documentHeaders(isSecure, embedded.test(file)) };
+	if (ending === "html")
+		return { ...type, ...documentHeaders({ isSecure, mayBeFramed: embedded.test(file) }) };
 	const [, headers = headersOfAnyType] = patterns.find(([pattern]) => pattern.test(`/${file}`)) ?? [];
 	return { ...type, ...headers };
 }
@@ -140,7 +141,7 @@ export function answerErrorPage(kind: ErrorKind, root: string): Reply {
 	return {
 		status: isBuilding ? 503 : 404,
 		headers: {
-			...documentHeaders(true),
+			...documentHeaders(),
 			"Content-Type": pageTypes.html as string,
 			"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
 			"Cache-Control": isBuilding ? "no-store" : refusalCaching,

@@ -50,7 +50,7 @@ export class ListView implements View {
 		const more = () => {
 			const { state, hits } = this.#shown;
 			this.#layerToFocus = hits[state.n]?.smallkey ?? "";
-			navigate({ ...state, n: state.n + moreShown }, true);
+			navigate({ ...state, n: state.n + moreShown }, "replace");
 		};
 		const retry = () => {
 			renewCatalogue();
@@ -160,7 +160,7 @@ class SearchForm {
 		if (this.#typed === null) return;
 		const q = this.#typed;
 		this.#typed = null;
-		navigate({ ...currentState(), q, n: firstShown }, this.#isSameSearch);
+		navigate({ ...currentState(), q, n: firstShown }, this.#isSameSearch ? "replace" : "push");
 		this.#isSameSearch = true;
 	}
 

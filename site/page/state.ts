@@ -62,11 +62,11 @@ export function addressOfState(state: State, addressLang: Lang = lang): string {
 	return addressOf(`${addressLang}/${writeState(state)}`).href;
 }
 
-/** @param replace whether *Back* skips the current address */
-export function navigate(state: State, replace = false): void {
+/** @param mode with `replace`, *Back* skips the current address */
+export function navigate(state: State, mode: "push" | "replace" = "push"): void {
 	const hash = state.page === "draft" && state.layer === "" ? location.hash : "";
-	const address = addressOfState(state) + (replace ? hash : "");
-	if (replace) history.replaceState(null, "", address);
+	const address = addressOfState(state) + (mode === "replace" ? hash : "");
+	if (mode === "replace") history.replaceState(null, "", address);
 	else if (address !== location.href) history.pushState(null, "", address);
 	dispatchEvent(new PopStateEvent("popstate"));
 }

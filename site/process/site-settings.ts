@@ -93,14 +93,16 @@ export function parseSignature(svg: string) {
 /** All that the content depends on, except the layers; sent to another process as JSON. */
 export type CatalogueOptions = ReturnType<typeof catalogueOptions>;
 
-/**
- * @param senderNames sender's id → public name
- * @param canSend a service writes the catalogue, accepts signed requests and renders pages on request
- */
+interface CatalogueSource {
+	/** Public names by the sender's id. */
+	senderNames: Readonly<Record<string, PublicName>>;
+	/** A service writes the catalogue, accepts signed requests and renders pages on request. */
+	canSend: boolean;
+}
+
 export function catalogueOptions(
 	configuration: FragmentSettings & SiteSettings & { publicUrl: string },
-	senderNames: Readonly<Record<string, PublicName>>,
-	canSend: boolean,
+	{ senderNames, canSend }: CatalogueSource,
 ) {
 	const { page, look, pictures, publicUrl } = configuration;
 	const fragments = fragmentSettings(configuration);

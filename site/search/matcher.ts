@@ -3,7 +3,7 @@ import { decodeSegment, type Lang, langs } from "../../registry/smallkey.ts";
 import type { Entry } from "../data/entries.ts";
 import { addressOf, allKeywords, hostsOf, layersIn, senderOf } from "./select.ts";
 import synonymRows from "./synonyms.json" with { type: "json" };
-import { isStopWord, mayBegin, queryWords, stem, wordsOf } from "./words.ts";
+import { isStopWord, mayBegin, queryWords, stem, wordsOf, wordsOfKey } from "./words.ts";
 
 export interface Matches {
 	/** Indexes in the order in which layers were added, the best first. */
@@ -35,7 +35,7 @@ export class Matcher {
 	readonly #exact: Exact[] = [];
 	readonly #index = new MiniSearch<Record<keyof typeof boost, string> & { id: number }>({
 		fields: Object.keys(boost),
-		tokenize: (text, field) => wordsOf(text, keyFields.has(field ?? "")),
+		tokenize: (text, field) => (keyFields.has(field ?? "") ? wordsOfKey(text) : wordsOf(text)),
 		processTerm: (word) => (isStopWord(word) ? null : stem(word)),
 		searchOptions: {
 			tokenize: (text) => text.split(" "),
@@ -51,13 +51,14 @@ export class Matcher {
 			const { smallkey, title, description } = entry;
 			const inBoth = (textOf: (lang: Lang) => string) => [...new Set(langs.map(textOf))].join(" ");
 			const services = new Set(langs.map((lang) => comparedAddress(addressOf(entry, lang))));
-			const keyName = wordsOf(smallkey, true).map(stem).join(" ");
+			const keyName = wordsOfKey(smallkey).map(stem).join(" ");
 			const titleNames = langs.map((lang) => nameOf(title[lang]));
 			const names = [keyName, ...titleNames];
 			const length = Math.min(...titleNames.map((name) => name.split(" ").length));
 			const titles = langs.map((lang) => comparedTitle(title[lang]));
 			const key = smallkey.toLowerCase();
-			const id = this.#exact.push({ key, titles, names, length, services: [...services] }) - 1;
+			const id = this.#exact.length;
+			this.#exact.push({ key, titles, names, length, services: [...services] });
 			this.#index.add({
 				id,
 				key: smallkey,
@@ -137,8 +138,8 @@ export class Matcher {
 		];
 	}
 
-	#idsWhere(is: (exact: Exact) => boolean): number[] {
-		const ids = this.#exact.flatMap((exact, id) => (is(exact) ? [id] : []));
+	#idsWhere(fits: (exact: Exact) => boolean): number[] {
+		const ids = this.#exact.flatMap((exact, id) => (fits(exact) ? [id] : []));
 		return ids.sort((a, b) => this.#byKey(a, b));
 	}
 
@@ -171,11 +172,12 @@ const maxNameWords = Math.max(...[...synonyms.keys()].map((name) => name.split("
 function termsOf(text: string) {
 	const words = queryWords(text).map(stem);
 	const names: string[] = [];
-	for (let at = 0; at < words.length; ) {
-		let length = Math.min(maxNameWords, words.length - at);
-		while (length > 1 && !synonyms.has(words.slice(at, at + length).join(" "))) length -= 1;
-		names.push(words.slice(at, at + length).join(" "));
-		at += length;
+	let rest = words;
+	while (rest.length > 0) {
+		let length = Math.min(maxNameWords, rest.length);
+		while (length > 1 && !synonyms.has(rest.slice(0, length).join(" "))) length -= 1;
+		names.push(rest.slice(0, length).join(" "));
+		rest = rest.slice(length);
 	}
 	const last = wordsOf(text).at(-1) ?? "";
 	const isCut = isStopWord(last) && mayBegin(last) && !words.includes(stem(last));

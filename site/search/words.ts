@@ -33,11 +33,14 @@ export function mayBegin(word: string): boolean {
 
 export const maxWordLength = 32;
 
-/** Folded. With `isKey`, `CamelCase` and `a1` are two words each. */
-export function wordsOf(text: string, isKey = false): string[] {
-	const cut = isKey ? text.replace(/(\p{Ll})(?=\p{Lu})|(\p{L})(?=\p{N})|(\p{N})(?=\p{L})/gu, "$& ") : text;
-	const words = fold(cut).match(/[\p{L}\p{N}]+/gu) ?? [];
+export function wordsOf(text: string): string[] {
+	const words = fold(text).match(/[\p{L}\p{N}]+/gu) ?? [];
 	return words.map((word) => word.slice(0, maxWordLength));
+}
+
+/** `CamelCase` and `a1` are two words each. */
+export function wordsOfKey(key: string): string[] {
+	return wordsOf(key.replace(/\p{Ll}(?=\p{Lu})|\p{L}(?=\p{N})|\p{N}(?=\p{L})/gu, "$& "));
 }
 
 /** Also for an elided article such as the `l` of `l’eau`. @param word folded */

@@ -1,6 +1,7 @@
 export type Parts = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 
-type Decode = (part: Uint8Array, isEnd: boolean) => string;
+/** As of a `TextDecoder`. */
+type Decode = (part: Uint8Array, options?: { stream: boolean }) => string;
 
 /** Byte order marks, or the bytes of `<`, and their encodings. Some servers put the mark of UTF-16 before single bytes. */
 const marks = [
@@ -12,7 +13,7 @@ const marks = [
 /** The declaration of a document must be in these bytes. */
 const maxPrologBytes = 1024;
 
-/** By the byte order mark, else the content type, else the declaration, else UTF-8 (RFC 7303, section 3). */
+/** The encoding is that of the byte order mark, else the content type, else the declaration, else UTF-8 (RFC 7303, section 3). */
 function createDecode(start: Uint8Array, contentType: string): Decode {
 	const prolog = new TextDecoder("latin1").decode(start.subarray(0, maxPrologBytes));
 	const [, marked] = marks.find(([mark]) => mark.test(prolog)) ?? [];
@@ -20,9 +21,9 @@ function createDecode(start: Uint8Array, contentType: string): Decode {
 	// A CGI program's header may precede the declaration.
 	const declared = decoderOf(/<\?xml\s[^>]*?encoding\s*=\s*["']([\w.:-]+)["']/.exec(prolog)?.[1]);
 	const decoder = decoderOf(marked) ?? decoderOf(sent) ?? declared ?? new TextDecoder();
-	if (decoder.encoding !== "utf-8") return (part, isEnd) => decoder.decode(part, { stream: !isEnd });
+	if (decoder.encoding !== "utf-8") return (part, options) => decoder.decode(part, options);
 	const utf8 = new LenientUtf8(declared?.encoding === "utf-8" || marked ? null : declared);
-	return (part, isEnd) => utf8.decode(part, isEnd);
+	return (part, options) => utf8.decode(part, options);
 }
 
 function decoderOf(label: string | undefined): TextDecoder | null {
@@ -49,10 +50,10 @@ class LenientUtf8 {
 	/** @param declared decodes from the first part that is not UTF-8; null: windows-1252, byte by byte */
 	constructor(readonly declared: TextDecoder | null) {}
 
-	decode(part: Uint8Array, isEnd: boolean): string {
-		if (this.#isDeclared && this.declared) return this.declared.decode(part, { stream: !isEnd });
-		const bytes = joined(this.#held, part);
-		const [rest = ""] = (!isEnd && beginning.exec(charactersOf(bytes.subarray(-3)))) || [];
+	decode(part: Uint8Array, { stream } = { stream: false }): string {
+		if (this.#isDeclared && this.declared) return this.declared.decode(part, { stream });
+		const bytes = join(this.#held, part);
+		const [rest = ""] = (stream && beginning.exec(charactersOf(bytes.subarray(-3)))) || [];
 		const length = bytes.length - rest.length;
 		this.#held = bytes.slice(length);
 		const whole = bytes.subarray(0, length);
@@ -60,7 +61,7 @@ class LenientUtf8 {
 		if (text !== null) return text;
 		if (!this.declared) return charactersOf(whole).replace(sequences, (signs) => this.#decodeSigns(signs));
 		this.#isDeclared = true;
-		return this.declared.decode(bytes, { stream: !isEnd });
+		return this.declared.decode(bytes, { stream });
 	}
 
 	#decodeSigns(signs: string): string {
@@ -87,18 +88,18 @@ export async function* textsOf(parts: Parts, contentType: string): AsyncGenerato
 	let held = new Uint8Array(0);
 	let decode: ReturnType<typeof createDecode> | null = null;
 	for await (const part of parts) {
-		for (let at = 0; at < part.length; at += maxAtOnce) {
-			held = joined(held, part.subarray(at, at + maxAtOnce));
+		for (let start = 0; start < part.length; start += maxAtOnce) {
+			held = join(held, part.subarray(start, start + maxAtOnce));
 			if (!decode && held.length < maxPrologBytes) continue;
 			decode ??= createDecode(held, contentType);
-			yield decode(held, false);
+			yield decode(held, { stream: true });
 			held = new Uint8Array(0);
 		}
 	}
-	yield (decode ?? createDecode(held, contentType))(held, true);
+	yield (decode ?? createDecode(held, contentType))(held);
 }
 
-function joined(start: Uint8Array, end: Uint8Array): Uint8Array<ArrayBuffer> {
+function join(start: Uint8Array, end: Uint8Array): Uint8Array<ArrayBuffer> {
 	const bytes = new Uint8Array(start.length + end.length);
 	bytes.set(start);
 	bytes.set(end, start.length);

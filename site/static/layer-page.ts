@@ -55,12 +55,12 @@ export const layerRenderers: Readonly<Record<LayerPage, typeof layerHtml>> = {
 
 function headHtml(entry: Entry, lang: Lang, { publicUrl }: PageSettings): Html {
 	const { smallkey } = entry;
-	const at = (pageLang: Lang) => (publicUrl || root) + layerAddress(pageLang, smallkey);
+	const pageUrl = (pageLang: Lang) => (publicUrl || root) + layerAddress(pageLang, smallkey);
 	const { t, typeText } = textsIn[lang];
 	const title = titleOf(entry, lang);
 	const words = entry.description?.[lang] ?? t("layer-description", title, typeText(entry.type));
 	return html`<meta name="description" content="${words}">
-<link rel="canonical" href="${at(lang)}">
-${langs.map((pageLang) => html`<link rel="alternate" hreflang="${pageLang}" href="${at(pageLang)}">\n`)}
-<link rel="alternate" hreflang="x-default" href="${at("en")}">`;
+<link rel="canonical" href="${pageUrl(lang)}">
+${langs.map((pageLang) => html`<link rel="alternate" hreflang="${pageLang}" href="${pageUrl(pageLang)}">\n`)}
+<link rel="alternate" hreflang="x-default" href="${pageUrl("en")}">`;
 }

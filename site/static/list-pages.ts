@@ -71,12 +71,12 @@ function changeHtml(lang: Lang, change: RecentChange, data: ListData, publisher:
 	if (!layer) return item(smallkey, kind, html`<code>${smallkey}</code> `);
 	const slug = slugOf(layer);
 	const name = html`<a href="${layerHref(lang, smallkey, settings)}">${titleOf(layer, lang)}</a>`;
-	const by =
+	const sender =
 		slug &&
 		slug !== publisher &&
 		html`<a href="${root}${publisherAddress(lang, slug)}">${senderOf(layer, lang)}</a> `;
 	const hosts = hostsOf(layer).map((host) => html`<span>${host}</span> `);
-	return item(name, kind, html`<code>${smallkey}</code> ${by}${hosts}`);
+	return item(name, kind, html`<code>${smallkey}</code> ${sender}${hosts}`);
 }
 
 /** `index/index.json` names the files that have all layers. */

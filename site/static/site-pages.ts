@@ -81,10 +81,11 @@ export function sitemapFile(chunk: number): string {
 
 export function sitemapXml(entries: readonly Entry[], publicUrl: string): string {
 	const urls = entries.flatMap(({ smallkey, changed }) => {
-		const at = (lang: Lang) => publicUrl + layerAddress(lang, smallkey);
-		const link = (lang: Lang) => html`<xhtml:link rel="alternate" hreflang="${lang}" href="${at(lang)}"/>`;
+		const pageUrl = (lang: Lang) => publicUrl + layerAddress(lang, smallkey);
+		const link = (lang: Lang) =>
+			html`<xhtml:link rel="alternate" hreflang="${lang}" href="${pageUrl(lang)}"/>`;
 		const date = changed && html`<lastmod>${changed.date}</lastmod>`;
-		return langs.map((lang) => html`<url><loc>${at(lang)}</loc>${date}${langs.map(link)}</url>\n`);
+		return langs.map((lang) => html`<url><loc>${pageUrl(lang)}</loc>${date}${langs.map(link)}</url>\n`);
 	});
 	return html`<?xml version="1.0" encoding="utf-8"?>
 <urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:xhtml="http://www.w3.org/1999/xhtml">

@@ -94,7 +94,7 @@ export class SiteWorld implements AsyncDisposable {
 		const name = below === "" || below.endsWith("/") ? `${below}index.html` : below;
 		const file = this.files.has(name) ? name : `${name}.html`;
 		const content = path.startsWith(`${this.prefix}/`) ? this.files.get(file) : undefined;
-		const { "Cache-Control": control, "Content-Type": type } = pageHeaders(file, false);
+		const { "Cache-Control": control, "Content-Type": type } = pageHeaders(file, { isSecure: false });
 		const headers = {
 			"Content-Type": /\.\w+$/.test(file) ? type : "application/json",
 			"Cache-Control": control,

@@ -4,7 +4,7 @@ import { readConfiguration, withoutStore } from "../../../api/service/settings.t
 import { causeOf } from "../../../registry/health.ts";
 import { quote } from "../../../site/service/decode.ts";
 import { createAsk } from "../ask.ts";
-import { createClients, within } from "../clients.ts";
+import { createClients, limitClients } from "../clients.ts";
 import { harvestLayer } from "../harvest-layer.ts";
 import { watchLayer } from "../watch-layer.ts";
 import { type Look, maxTaskMs, type Order, type Report } from "./process.ts";
@@ -12,11 +12,11 @@ import { type Look, maxTaskMs, type Order, type Report } from "./process.ts";
 const { network, mapWkid, publicUrl } = readConfiguration(withoutStore(process.env));
 const clients = createClients(createAsk({ fetch: createFetch(network) }), mapWkid);
 
-const inTime = () => within(clients, AbortSignal.timeout(maxTaskMs));
+const timedClients = () => limitClients(clients, AbortSignal.timeout(maxTaskMs));
 
 async function lookAt({ registration, before }: Order): Promise<Look> {
-	const harvested = await harvestLayer(registration, before, inTime());
-	return { harvested, checked: await watchLayer(registration, before, inTime(), publicUrl) };
+	const harvested = await harvestLayer(registration, before, timedClients());
+	return { harvested, checked: await watchLayer(registration, before, timedClients(), publicUrl) };
 }
 
 process.on("message", async (order: Order) => {

@@ -46,7 +46,7 @@ export class Harvester {
 	readonly #groups: ReturnType<typeof createGroups<HarvestResult>>;
 	readonly states: LayerStates;
 	#pollTimer: unknown;
-	/** In milliseconds of `performance.now`. */
+	/** The clock is `performance.now`. */
 	#writtenMs = Number.NEGATIVE_INFINITY;
 	/** Reads the layers of a large push one after the other. */
 	readonly #arrivals = pLimit(1);
@@ -72,7 +72,7 @@ export class Harvester {
 	/** Harvests the layers that were never harvested, then each layer once a period, spread over the period. */
 	async start(): Promise<void> {
 		const startMs = this.states.nowMs();
-		await this.#enqueueAll([...this.#options.allKeys()], true);
+		await this.#enqueueAll([...this.#options.allKeys()], "undescribed");
 		this.#pollLater(startMs);
 	}
 
@@ -128,20 +128,19 @@ export class Harvester {
 		this.#pollTimer = timers.set(() => void poll(), intervalMs);
 	}
 
-	/** @param isNew only layers that were never harvested */
-	async #enqueueAll(smallkeys: readonly string[], isNew = false) {
-		for (const smallkey of smallkeys) await this.#enqueue(smallkey, this.#ordinary, isNew);
+	async #enqueueAll(smallkeys: readonly string[], layers?: "undescribed") {
+		for (const smallkey of smallkeys) await this.#enqueue(smallkey, this.#ordinary, layers);
 	}
 
 	/** Never rejects. */
-	async #enqueue(smallkey: string, lanes: ReturnType<typeof createLanes>, isNew = false) {
+	async #enqueue(smallkey: string, lanes: ReturnType<typeof createLanes>, layers?: "undescribed") {
 		const { signal } = this.#ending;
 		if (signal.aborted) return;
 		try {
 			const stored = await this.#read(smallkey);
 			if (!stored || signal.aborted) return;
 			const { layer, registration } = stored;
-			if (isNew && isDescribed(registration, descriptionOf(layer))) return;
+			if (layers === "undescribed" && isDescribed(registration, descriptionOf(layer))) return;
 			this.states.waiting.add(smallkey);
 			void lanes.run(new URL(registration.en.service_url).host, () => this.#visit(smallkey));
 		} catch (error) {
@@ -191,7 +190,7 @@ export class Harvester {
 		this.#lastError = String(error);
 		const failure = textOf("harvest-failed");
 		const findings = [{ en: textIn("en", failure), fr: textIn("fr", failure) }];
-		for (const { smallkey } of layers) this.states.end(smallkey, "failed", findings, true);
+		for (const { smallkey } of layers) this.states.end(smallkey, { state: "failed", findings, retry: true });
 	}
 
 	#finish(outcomes: ReadonlyMap<HarvestResult, Outcome>) {
@@ -200,9 +199,9 @@ export class Harvester {
 		for (const [{ smallkey, registration, harvested }, outcome] of outcomes) {
 			count?.(outcome);
 			line[outcome] = (line[outcome] ?? 0) + 1;
-			const again = harvested.findings.some(({ state }) => state === "down");
+			const retry = harvested.findings.some(({ state }) => state === "down");
 			const findings = findingLines(registration, harvested.findings);
-			this.states.end(smallkey, outcome === "failed" ? "failed" : "done", findings, again);
+			this.states.end(smallkey, { state: outcome === "failed" ? "failed" : "done", findings, retry });
 			if (outcome === "dropped") this.states.ends.delete(smallkey);
 		}
 		log.info(line);

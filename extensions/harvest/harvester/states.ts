@@ -19,7 +19,7 @@ interface LastCheck {
 	findings: FindingLine[];
 }
 
-/** Each further delay is twice the one before. */
+/** Each delay is twice the one before. */
 const firstRetryMs = 60_000;
 
 /** The states of the layers since the start. */
@@ -33,7 +33,7 @@ export class LayerStates {
 
 	constructor(
 		readonly nowMs: () => number,
-		/** In which each layer is due once. */
+		/** Each layer is due once in this time. */
 		readonly everyMs: number,
 	) {}
 
@@ -50,13 +50,16 @@ export class LayerStates {
 		for (const layers of [this.waiting, this.running, this.ends, this.lastChecks]) layers.delete(smallkey);
 	}
 
-	/** @param again whether the harvest is retried, after an increasing delay */
-	end(smallkey: string, state: "done" | "failed", findings: FindingLine[], again: boolean): void {
+	/** A harvest with `retry` is tried again after a delay, which grows with each failure. */
+	end(
+		smallkey: string,
+		{ retry, state, findings }: Pick<HarvestEnd, "state" | "findings"> & { retry: boolean },
+	): void {
 		this.running.delete(smallkey);
 		const at = this.nowMs();
-		const failures = again ? (this.ends.get(smallkey)?.failures ?? 0) + 1 : 0;
+		const failures = retry ? (this.ends.get(smallkey)?.failures ?? 0) + 1 : 0;
 		const retryMs = Math.min(firstRetryMs * 2 ** (failures - 1), this.everyMs);
-		const nextTry = again ? at + retryMs : nextMoment(smallkey, at, this.everyMs);
+		const nextTry = retry ? at + retryMs : nextMoment(smallkey, at, this.everyMs);
 		this.ends.set(smallkey, { state, at, findings, failures, nextTry });
 	}
 }

@@ -64,7 +64,7 @@ async function differenceOf(address: string, path: string, built: Buffer | null)
 	if (!body.equals(built)) return `is not what was built (${body.length} bytes, and ${built.length} there)`;
 	// A fragment has no extension.
 	const isFragment = !path.includes(".", path.lastIndexOf("/"));
-	const expected: Record<string, string> = isFragment ? fragmentHeaders : pageHeaders(path, true);
+	const expected: Record<string, string> = isFragment ? fragmentHeaders : pageHeaders(path);
 	const [type, cors] = ["Content-Type", "Access-Control-Allow-Origin"];
 	if (mediaTypeOf(answer.headers.get(type)) !== mediaTypeOf(expected[type]))
 		return `has the ${type} ${answer.headers.get(type)}`;
@@ -80,7 +80,7 @@ async function changedSince(commit: string) {
 	return changes.flatMap(({ path }) => parseLayerPath(path)?.smallkey ?? []);
 }
 
-/** Of paths with the same difference. */
+/** Bounds the paths that are listed with one difference. */
 const maxNamed = 20;
 
 export const run = createRun(async ({ read, io }) => {

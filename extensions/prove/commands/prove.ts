@@ -36,7 +36,7 @@ async function writeLayers(layers: readonly CheckedLayer[], folder: string) {
 
 /** On this machine, on a free port. @returns the address with a slash at its end */
 export async function serveFolder(dist: string): Promise<{ address: string; close: () => void }> {
-	const files = folderPages(dist, false);
+	const files = folderPages(dist);
 	const server = createServer(async (request, response) => {
 		const path = decodeURIComponent(new URL(request.url ?? "", "http://host").pathname.slice(1));
 		const file = path.replace(/(^|\/)$/, "$1index.html");

@@ -100,9 +100,8 @@ function approvalOf(
 	teams: Teams,
 ) {
 	const people = accountsOf(owners, teams).filter(({ id }) => !makers.has(id));
-	const loginsWhere = (hasApproved: boolean) =>
-		people.flatMap(({ id, login }) => (approvers.has(id) === hasApproved ? login : []));
-	const [approvedBy, canApprove] = [loginsWhere(true), loginsWhere(false)];
+	const approvedBy = people.flatMap(({ id, login }) => (approvers.has(id) ? login : []));
+	const canApprove = people.flatMap(({ id, login }) => (approvers.has(id) ? [] : login));
 	return { paths, approvedBy, canApprove, unknown: describeUnknown(owners, teams) };
 }
 

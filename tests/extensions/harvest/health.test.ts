@@ -1,5 +1,5 @@
 import * as assert from "uvu/assert";
-import { within } from "../../../extensions/harvest/clients.ts";
+import { limitClients } from "../../../extensions/harvest/clients.ts";
 import { resultOf } from "../../../extensions/harvest/finding.ts";
 import { harvestLayer } from "../../../extensions/harvest/harvest-layer.ts";
 import { watchLayer } from "../../../extensions/harvest/watch-layer.ts";
@@ -29,7 +29,7 @@ async function watch(
 		return typeof feature === "function" ? feature(searchParams) : feature;
 	};
 	const clients = clientsOf(answerOf, { asked: requests });
-	const ending = signal ? within(clients, signal) : clients;
+	const ending = signal ? limitClients(clients, signal) : clients;
 	const findings = await watchLayer(registration, null, ending, null);
 	const texts = findings.map(({ pointer, text }) => [pointer, text.replace(/^\S+ /, "")]);
 	return { state: resultOf(findings)?.state ?? null, requests, findings: texts };

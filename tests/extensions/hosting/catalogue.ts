@@ -42,7 +42,7 @@ export async function assertCatalogue(
 		const { status, headers, bytes } = await ask(origin, "GET", `/${path}`);
 		assert.is(status, 200, path);
 		assert.ok(bytes.equals(readFileSync(join(dist, file))), path);
-		const { "Content-Type": type, ...expected } = pageHeaders(file, true);
+		const { "Content-Type": type, ...expected } = pageHeaders(file);
 		assert.is(typeOf(headers["content-type"]), typeOf(type), path);
 		const others = ["Access-Control-Allow-Origin", "Content-Security-Policy", "Referrer-Policy"];
 		for (const name of [...others, ...Object.keys(expected)])

@@ -33,7 +33,7 @@ test("every file of a build has the headers that the service gives it, and both 
 	assert.ok(pages.length > 30, pages.join());
 	for (const path of pages.filter((path) => !isCompanion(path))) {
 		const [rule, ...others] = rules.filter(({ matches }) => matches(`/${path}`));
-		const { "Content-Type": _, ...expected } = pageHeaders(path, true);
+		const { "Content-Type": _, ...expected } = pageHeaders(path);
 		assert.equal([rule?.headers, others], [expected, []], path);
 		assert.ok(paths.includes(`${path}.gz`) && paths.includes(`${path}.br`), path);
 	}

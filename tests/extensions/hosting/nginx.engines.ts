@@ -53,7 +53,7 @@ test("the catalogue comes from disk, with the headers of the service", async ({ 
 	await assertCatalogue(origin, dist);
 	for (const path of ["fr/layer/a+b=c", "en/embed/a+b=c"]) {
 		const { headers } = await ask(origin, "GET", `/${path}`);
-		const policy = pageHeaders(`${path}.html`, true)["Content-Security-Policy"];
+		const policy = pageHeaders(`${path}.html`)["Content-Security-Policy"];
 		assert.is(headers["content-security-policy"], policy, path);
 	}
 	assert.equal(passed, []);

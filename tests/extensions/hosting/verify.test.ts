@@ -39,7 +39,10 @@ async function serve(scene: Scene, request: IncomingMessage, response: ServerRes
 	const etag = `"${bytes.length}-${bytes[20]}"`;
 	const status = request.headers["if-none-match"] === etag ? 304 : 200;
 	const isPage = parsePage(`/${path}`, "") !== null;
-	response.writeHead(status, { ETag: etag, ...(isPage ? pageHeaders(file, false) : fragmentHeaders) });
+	response.writeHead(status, {
+		ETag: etag,
+		...(isPage ? pageHeaders(file, { isSecure: false }) : fragmentHeaders),
+	});
 	response.end(status === 200 ? bytes : undefined);
 }
 

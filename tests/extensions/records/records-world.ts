@@ -39,7 +39,7 @@ export async function openRecords(publicUrl = "") {
 	const settings = { pages: own, isServed: true, commit: null, owners: () => [] };
 	const files = buildCatalogue(layers, null, settings).set("pages.json", JSON.stringify(own));
 	writeFiles(folder.path, Object.fromEntries(files));
-	const [{ matches, answer: answerAt }] = recordsRoutes(folderPages(folder.path, false)) as [OtherRoute];
+	const [{ matches, answer: answerAt }] = recordsRoutes(folderPages(folder.path)) as [OtherRoute];
 	/** @param origin what the request says of its scheme and host; null if that is not known */
 	const ask = async (target: string, origin: string | null = null, headers: Record<string, string> = {}) => {
 		const path = target.slice("/base".length);

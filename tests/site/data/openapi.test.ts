@@ -30,7 +30,7 @@ function example(path: string): string {
 
 test("every operation is a route of the service, and none is named twice", () => {
 	const settings = { basePath: "", docsMaxKeys: 1000, targets: targetNames, site: true };
-	const catalogue = folderPages("/nowhere", false);
+	const catalogue = folderPages("/nowhere");
 	const others = [...recordsRoutes(catalogue), ...catalogueRoutes(catalogue)];
 	const ids = new Set<string>();
 	const actions = new Set<string>();

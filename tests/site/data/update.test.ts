@@ -16,7 +16,7 @@ const senderNames = { office: "Office of Maps · Bureau des cartes", other: "Oth
 
 function options(more: Partial<CatalogueOptions> = {}): CatalogueOptions {
 	const configuration = readConfiguration({ PUBLIC_URL: "https://layers.example.ca" }, readSite);
-	return { ...catalogueOptions(configuration, senderNames, false), ...more };
+	return { ...catalogueOptions(configuration, { senderNames, canSend: false }), ...more };
 }
 
 /** As a service, which writes no pages of layers. */

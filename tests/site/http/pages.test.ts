@@ -18,7 +18,7 @@ function textOf(body: Reply["body"]): string {
 }
 
 test("a name that no file can have is not found", async ({ folder }) => {
-	const pages = folderPages(folder, false);
+	const pages = folderPages(folder);
 	await mkdir(join(folder, "list"));
 	await writeFile(join(folder, "site.json"), "{}");
 	const long = "x".repeat(256);
@@ -35,7 +35,7 @@ test("a name that no file can have is not found", async ({ folder }) => {
 });
 
 test("a file is read once, and again after it was replaced", async ({ folder }) => {
-	const pages = folderPages(folder, false);
+	const pages = folderPages(folder);
 	const path = join(folder, "site.json");
 	await writeFile(path, "one");
 	const answers = await Promise.all(Array.from({ length: 9 }, () => pages.answer(page("site.json"), plain)));
@@ -51,7 +51,7 @@ test("a file is read once, and again after it was replaced", async ({ folder }) 
 
 test("only a request that accepts a coding gets the compressed copy", async (scene) => {
 	const { folder } = scene;
-	const pages = folderPages(folder, false);
+	const pages = folderPages(folder);
 	await writeFile(join(folder, "site.json"), "plain");
 	await writeFile(join(folder, "site.json.br"), "compressed");
 	const sent = async (acceptEncoding: string) =>
@@ -68,7 +68,7 @@ test("only a request that accepts a coding gets the compressed copy", async (sce
 
 test("a missing page says so in both languages; before the first build it reloads itself", async (scene) => {
 	const { folder } = scene;
-	const pages = folderPages(folder, false);
+	const pages = folderPages(folder);
 	const missingPage = { file: "fr/none.html", root: "../" };
 	const early = await pages.answer(missingPage, plain);
 	assert.is(early.status, 503);

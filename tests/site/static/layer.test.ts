@@ -62,7 +62,7 @@ test("the page for frames has the map, its title and the address of the layer's 
 	assert.match(html, '<link rel="canonical" href="https://layers.example.ca/x/fr/layer/a%2Bb%3D">');
 	assert.match(html, '<meta name="robots" content="noindex">');
 	assert.not.match(html, /<(?:header|footer|nav)/);
-	const policyOf = (page: string) => pageHeaders(`fr/${page}/k.html`, true)["Content-Security-Policy"] ?? "";
+	const policyOf = (page: string) => pageHeaders(`fr/${page}/k.html`)["Content-Security-Policy"] ?? "";
 	assert.match(policyOf("embed"), "frame-ancestors *");
 	assert.match(policyOf("layer"), "frame-ancestors 'none'");
 });
