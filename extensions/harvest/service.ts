@@ -64,7 +64,7 @@ export async function eachService<T>(
 /** Every fragment has all entries. */
 const maxEntries = 1000;
 
-/** Of a service that is registered as a whole. @throws {Trouble} if there are none or too many */
+/** Refuses a whole service without layers, or with too many. @throws {Trouble} */
 export function checkEntries(entries: readonly unknown[]): void {
 	if (entries.length === 0) throw new Trouble("wrong", causeOf("no-layers"));
 	if (entries.length > maxEntries) throw new Trouble("wrong", causeOf("many-layers", maxEntries));

@@ -106,7 +106,7 @@ export function arcgisPlaceOf(address: string) {
 		name,
 		type,
 		catalogue: service ? root : `${root}/rest/services`,
-		/** Of another service on the server, with the same number of the layer. */
+		/** Another service on the server, with the same number of the layer. */
 		addressOf: (path: string, catalogue: string) =>
 			service
 				? `${catalogue}/${encodeURI(path)}${layer}`

@@ -28,7 +28,7 @@ const maxPictureBytes = 12_000;
 
 const qualities = [80, 60, 40, 20, 5];
 
-/** Of one step; the page itself waits 10 s for a service. */
+/** The page itself waits 10 s for a service. */
 const maxStepMs = 40_000;
 
 /** Some calls into a page that hangs have no time limit. */
@@ -179,7 +179,7 @@ class Network {
 
 	constructor(readonly fetch: DrawOptions["fetch"]) {}
 
-	/** Of the last picture, else of the last address: after a picture, the page may request the service's document. */
+	/** A picture's fault comes first: after it, the page may request the service's document. */
 	lastFault(): Cause | null {
 		return this.#pictureFault ?? this.#fault;
 	}

@@ -19,7 +19,7 @@ export interface ItemsQuery {
 const defaultLimit = 10;
 const maxLimit = 200;
 const maxQueryLength = 8_000;
-/** Of `q`. */
+/** Bounds `q`. */
 const maxPhrases = 10;
 const maxPhrasesLength = 200;
 

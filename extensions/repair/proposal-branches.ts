@@ -53,7 +53,7 @@ export async function isStale(repository: string, commit: string, smallkeys: str
 	return output.length > 0;
 }
 
-/** Without proposals that could not be accepted, since their layer had changed. */
+/** A proposal whose layer had changed could not be accepted, and is left out. */
 export async function declinedEvidence(repository: string): Promise<Set<string>> {
 	const evidence: string[] = [];
 	const folder = `${declinedFolder}/${repairBranch("")}`;

@@ -17,7 +17,7 @@ export interface Repair {
 	layer: CheckedLayer;
 	byLang: LangRepair[];
 	sure: "same" | "perhaps";
-	/** As the repair leaves it. */
+	/** As repaired. */
 	registration: Registration;
 	description: Description;
 }

@@ -56,7 +56,7 @@ export async function readReviews(
 		// A smallkey has no dot.
 		const isOfMany = name.includes(".");
 		return {
-			/** Of a declined review: who declined it, when and why. */
+			/** Who declined the review, when and why. */
 			...commit,
 			...{ branch, isOfMany, reason, main },
 			/** `23ax5t`; of several layers `<sender>.batch` or `<sender>+review.<name>`. */

@@ -94,7 +94,7 @@ export function parseSignature(svg: string) {
 export type CatalogueOptions = ReturnType<typeof catalogueOptions>;
 
 interface CatalogueSource {
-	/** Public names by the sender's id. */
+	/** Sender's id → public name. */
 	senderNames: Readonly<Record<string, PublicName>>;
 	/** A service writes the catalogue, accepts signed requests and renders pages on request. */
 	canSend: boolean;

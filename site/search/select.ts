@@ -18,7 +18,7 @@ export function senderOf({ sender = "" }: Pick<Entry, "sender">, lang: Lang): st
 
 const maxSlugLength = 80;
 
-/** Of `a-z 0-9 -`, from the English name; null without a public name. Similar names may share one. */
+/** The English name in `a-z 0-9 -`; null without a public name. Similar names may share one. */
 export function slugOf(entry: Pick<Entry, "sender">): string | null {
 	const name = senderOf(entry, "en").trim();
 	if (name === "") return null;
@@ -80,7 +80,7 @@ interface Row {
 
 export class Selection {
 	readonly #rows: Row[] = [];
-	/** Of all rows: sorting 20,000 takes longer than all else. */
+	/** Sorting 20,000 rows takes longer than all else. */
 	readonly #orders = new Map<Sort, readonly Row[]>();
 
 	constructor(readonly lang: Lang) {}

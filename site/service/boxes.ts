@@ -95,12 +95,12 @@ export function isGeographic(reference: string): boolean {
 	return wkid !== null && (projectionOf(wkid) ?? "").includes("+proj=longlat");
 }
 
-/** For geographic references of the EPSG, but not in WMS 1.1.1 (06-042, section 6.7.4). */
+/** Geographic references of the EPSG are, but not in WMS 1.1.1 (06-042, section 6.7.4). */
 export function isLatitudeFirst(reference: string, isOlder: boolean): boolean {
 	return !isOlder && reference.startsWith("EPSG:") && isGeographic(reference);
 }
 
-/** In degrees; null for an unknown reference, or outside the earth. */
+/** Degrees; null for an unknown reference, or outside the earth. */
 export function boundsIn({ reference, sides }: ReferencedBox, isOlder: boolean): Bounds | null {
 	const wkid = wkidOf(reference);
 	if (wkid === null) return null;

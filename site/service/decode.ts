@@ -1,10 +1,10 @@
 import { isNestedBeyond } from "../../registry/json.ts";
 import { isObject, shortened, tryJson } from "../../registry/untrusted.ts";
 
-/** Bounds the stack of recursive readers. An answer of ArcGIS has about ten levels. */
+/** Bounds the stack of recursive readers. ArcGIS needs about ten. */
 const maxDepth = 100;
 
-/** A large legend has some ten thousand. In memory an empty list takes fifty times its text. */
+/** A large legend has some ten thousand. An empty list takes fifty times its text in memory. */
 const maxContainers = 200_000;
 
 const maxTextLength = 512;

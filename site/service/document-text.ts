@@ -1,6 +1,5 @@
 export type Parts = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 
-/** As of a `TextDecoder`. */
 type Decode = (part: Uint8Array, options?: { stream: boolean }) => string;
 
 /** Byte order marks, or the bytes of `<`, and their encodings. Some servers put the mark of UTF-16 before single bytes. */
@@ -13,7 +12,7 @@ const marks = [
 /** The declaration of a document must be in these bytes. */
 const maxPrologBytes = 1024;
 
-/** The encoding is that of the byte order mark, else the content type, else the declaration, else UTF-8 (RFC 7303, section 3). */
+/** The encoding is in the byte order mark, the content type or the declaration, or UTF-8 (RFC 7303, section 3). */
 function createDecode(start: Uint8Array, contentType: string): Decode {
 	const prolog = new TextDecoder("latin1").decode(start.subarray(0, maxPrologBytes));
 	const [, marked] = marks.find(([mark]) => mark.test(prolog)) ?? [];

@@ -69,7 +69,7 @@ export function pictureFactsOf(capabilities: Capabilities, layer: CapabilitiesLa
 	return {
 		version,
 		isOlder,
-		/** Of GetMap; empty if the document has none. */
+		/** The address of GetMap; empty if the document has none. */
 		address: pictureAddress,
 		formats: pictureFormats,
 		references: [...new Set(line.flatMap(({ references }) => references))],

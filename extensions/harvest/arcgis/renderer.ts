@@ -35,7 +35,7 @@ export function readRenderer(document: unknown, parts: LayerParts): Renderer {
 
 function readSimple(renderer: Json, { legend }: LayerParts, generic: string): Renderer {
 	const { symbol, defaultSymbol, type } = renderer;
-	// Of another type, no entry of the legend is that of all features.
+	// No other type has a legend entry of all features.
 	const isSimple = type === "simple" || type === undefined;
 	const drawn = symbolImage(symbol) ?? symbolImage(defaultSymbol) ?? (isSimple ? legend[0]?.image : null);
 	return { type: "simple", label: textOf(renderer.label), image: onlyImage(legend) ?? drawn ?? generic };

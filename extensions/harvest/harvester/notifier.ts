@@ -12,10 +12,10 @@ export type Notice =
 
 const sender = "fragment-publisher";
 
-/** Each failed attempt but the last is followed by a pause. */
+/** Pauses before further attempts. */
 const retryPausesMs = [1_000, 10_000, 60_000, 600_000];
 
-/** Bounds each list: layers or repairs of a notice, smallkeys of a repair. */
+/** Layers or repairs of a notice, and smallkeys of a repair. */
 const maxListed = 100;
 
 interface NotifierOptions {
@@ -35,7 +35,7 @@ export function createNotifier(options: NotifierOptions) {
 	const { signal } = ending;
 	const oneByOne = pLimit(1);
 
-	/** @returns why the receiver did not accept the notice; null if it did */
+	/** @returns why it failed; null if it did not */
 	async function attempt(body: Uint8Array<ArrayBuffer>): Promise<string | null> {
 		const timestamp = now().toISOString();
 		const path = new URL(target.url).pathname;
@@ -62,10 +62,9 @@ export function createNotifier(options: NotifierOptions) {
 		for (const ms of retryPausesMs) {
 			if (failure === null || signal.aborted) return;
 			await pause(ms, signal).catch(() => undefined);
-			if (signal.aborted) return;
-			failure = await attempt(body);
+			if (!signal.aborted) failure = await attempt(body);
 		}
-		// The line leaves out the address, which may have a secret in its path.
+		// The address may have a secret in its path.
 		if (failure !== null && !signal.aborted)
 			warn(`NOTIFY_URL: a notice (${notice.event}) was not delivered: ${failure}`);
 	}

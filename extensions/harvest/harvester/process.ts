@@ -17,13 +17,13 @@ const processLimits = {
 	/** A valid answer of 5 MB is far below. */
 	maxHeapMb: 256,
 	startMs: 300_000,
-	/** One layer has longer than the process gives the requests of its harvest and its check. */
+	/** Longer than the process gives the requests of one layer. */
 	timeoutMs: 2 * maxTaskMs + 60_000,
-	/** An idle process ends after this time, which frees its memory. */
+	/** Then an idle process ends, which frees its memory. */
 	idleMs: 10_000,
 };
 
-/** The priority is below that of readers and publishers (`nice`). */
+/** Readers and publishers come first. */
 const niceness = 10;
 
 export interface Order {
@@ -46,7 +46,7 @@ export interface Report {
 	result: Result;
 }
 
-/** The process parses untrusted answers, so it gets no secrets. */
+/** No secrets: the process parses untrusted answers. */
 export function childEnvironment(configuration: Configuration): NodeJS.ProcessEnv {
 	const { dataDir, mapWkid, publicUrl } = configuration;
 	const { allowPrivate, httpsProxy, noProxy } = configuration.network;
@@ -83,7 +83,7 @@ function forkChild(module: URL, env: NodeJS.ProcessEnv, maxHeapMb: number, signa
 	return child;
 }
 
-/** Its `run` gives an order to the process, and ends the process if the order takes too long. */
+/** `run` gives the process an order, and ends it if that takes too long. */
 function createRunner(child: ChildProcess, { startMs, timeoutMs }: typeof processLimits) {
 	const waiting = new Map<number, (result: Result) => void>();
 	let lastId = 0;

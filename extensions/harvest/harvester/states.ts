@@ -50,7 +50,7 @@ export class LayerStates {
 		for (const layers of [this.waiting, this.running, this.ends, this.lastChecks]) layers.delete(smallkey);
 	}
 
-	/** A harvest with `retry` is tried again after a delay, which grows with each failure. */
+	/** With `retry` it is tried again, after an increasing delay. */
 	end(
 		smallkey: string,
 		{ retry, state, findings }: Pick<HarvestEnd, "state" | "findings"> & { retry: boolean },

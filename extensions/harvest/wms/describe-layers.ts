@@ -69,7 +69,7 @@ function keywordsFor({ keywords }: CapabilitiesLayer, lang: Lang) {
 	return (matching.length > 0 ? matching : keywords).map(([, text]) => text);
 }
 
-/** Of the layer, else of the nearest parent with some (06-042, table 6). */
+/** The layer's, else those of its nearest parent with some (06-042, table 6). */
 export function scalesOf(layer: CapabilitiesLayer): Scales | null {
 	for (const { scales } of withParents(layer)) {
 		if (!scales) continue;

@@ -10,7 +10,7 @@ import { areaOf, type Bounds, onMap } from "../../../site/service/projections.ts
 import { type PictureFacts, pixelMetres } from "../../../site/service/requests.ts";
 import { scalesOf } from "./describe-layers.ts";
 
-/** Of the pictures, in pixels. */
+/** Pixels of a picture. */
 export const pictureSide = 64;
 
 /** Where the service does not say where the layer is. */
@@ -30,7 +30,7 @@ const minSideDegrees = 0.01;
 /** At the equator, by which servers compute the scale of a picture in degrees (06-042, section 7.2.4.6.9). */
 const metresPerDegree = 111_319.49;
 
-/** Of the web's Mercator projection. */
+/** The web's Mercator projection. */
 const maxLatitude = 85.05;
 
 /**

@@ -19,7 +19,7 @@ export type ReadCapabilities = (
 ) => Promise<Capabilities>;
 
 /** @returns a `Trouble` for an exception and for any other document */
-export function parseCapabilities(
+function parseCapabilities(
 	document: Uint8Array | Parts,
 	contentType: string,
 	service: OgcService,

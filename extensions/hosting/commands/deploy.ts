@@ -45,7 +45,7 @@ export async function buildWorker(): Promise<void> {
 	placeFile(dirname(bundlePath), basename(bundlePath), await bundle("scripts/worker.ts"));
 }
 
-/** Of one secret of a worker (Cloudflare Workers, "Limits": 5 kB). */
+/** Cloudflare Workers, "Limits": 5 kB. */
 const maxSecretBytes = 5_000;
 
 const secretNames = ["SENDERS", "GITHUB_TOKEN", "GITHUB_APP_PRIVATE_KEY"];

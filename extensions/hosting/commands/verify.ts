@@ -80,7 +80,7 @@ async function changedSince(commit: string) {
 	return changes.flatMap(({ path }) => parseLayerPath(path)?.smallkey ?? []);
 }
 
-/** Bounds the paths that are listed with one difference. */
+/** Paths with the same difference. */
 const maxNamed = 20;
 
 export const run = createRun(async ({ read, io }) => {

@@ -28,7 +28,7 @@ function readExpected(name: string): Promise<string> {
 	return readFile(fileURLToPath(new URL(`../../../deploy/github/${name}.json`, import.meta.url)), "utf8");
 }
 
-const settingFiles: [what: string, method: "PATCH" | "PUT", path: string, file: string][] = [
+const settingFiles: [what: string, method: string, path: string, file: string][] = [
 	["settings of the repository", "PATCH", "", "repository"],
 	["actions that may run", "PUT", "/actions/permissions", "actions"],
 	["actions of others", "PUT", "/actions/permissions/selected-actions", "selected-actions"],
@@ -63,7 +63,7 @@ function meets(value: Json, expected: Json): boolean {
 	return Object.entries(expected).every(([name, part]) => meets(value?.[name], part));
 }
 
-/** An environment gives its secrets to the branch, and to no other branch or tag. */
+/** Only the branch gets the secrets of an environment. */
 async function checkEnvironments({ get, check, repository, branch }: Connection): Promise<void> {
 	for (const environment of ["review", "production"]) {
 		const path = `/environments/${environment}/deployment-branch-policies`;
@@ -80,7 +80,7 @@ async function checkEnvironments({ get, check, repository, branch }: Connection)
 	}
 }
 
-/** What each HOSTING needs: settings beside PUBLIC_URL, and secrets of the environment `production`. */
+/** HOSTING → settings beside PUBLIC_URL, and secrets of the environment `production`. */
 const hostings: Readonly<Record<string, { settings: string[]; secrets: string[] }>> = {
 	workers: { settings: ["CLOUDFLARE_ACCOUNT_ID"], secrets: ["CLOUDFLARE_API_TOKEN"] },
 	objects: {
@@ -90,7 +90,7 @@ const hostings: Readonly<Record<string, { settings: string[]; secrets: string[] 
 	none: { settings: [], secrets: [] },
 };
 
-/** `published.env` of this clone is reviewed, which a variable of the repository is not. */
+/** `published.env` is reviewed; a variable of the repository is not. */
 async function checkHosting({ get, check, repository }: Connection): Promise<void> {
 	const matches = ((await readTextIfThere("published.env")) ?? "").matchAll(/^([A-Z][A-Z0-9_]*)=(.*)$/gm);
 	const published = new Map(Array.from(matches, ([, name = "", value = ""]) => [name, value]));
@@ -125,10 +125,10 @@ const appVariables: [name: string, rule: RegExp, problem: string, value: string]
 	["WORKFLOW_APP_LOGIN", /\[bot\]$/, "must be the login of the workflows' App", "'maps-workflows[bot]'"],
 ];
 
-/** An administrator (role 5) merges pull requests that no one else can approve. */
+/** An administrator (role 5) merges what no one else can approve. */
 const loneOperator = '{ "actor_id": 5, "actor_type": "RepositoryRole", "bypass_mode": "pull_request" }';
 
-/** Answers with the ids of the Apps; `""` for one that is not set. */
+/** @returns the ids of the Apps; `""` if not set */
 async function checkAppVariables({ get, check, repository }: Connection) {
 	const listed: Json[] = (await get("/actions/variables?per_page=30"))?.variables ?? [];
 	const variables = new Map(listed.map(({ name, value }) => [name, `${value}`]));
@@ -167,7 +167,7 @@ async function checkRulesets(connection: Connection): Promise<void> {
 	}
 }
 
-/** A further rule does no harm, a further bypass or exclusion does. @returns false if the ruleset is not weaker */
+/** Further rules do no harm, further bypasses and exclusions do. @returns false if it is not weaker */
 function weaknessOf(ruleset: Json, expected: Json): string | false {
 	const actorsOf = ({ bypass_actors = [] }: Json): string[] =>
 		bypass_actors.map((actor: Json) => `${actor.actor_type} ${actor.actor_id}`).sort();
