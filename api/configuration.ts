@@ -1,4 +1,4 @@
-import { defaultMapWkid, mapWkids } from "../registry/generic.ts";
+import { defaultMapWkid, mapWkids } from "../registry/extents.ts";
 import { mapServerTypes } from "../registry/targets/facts.ts";
 import { parseTargets, targetNames } from "../registry/targets/table.ts";
 
@@ -8,8 +8,8 @@ export interface Io {
 	print(text: string): void;
 	warn(text: string): void;
 	now(): Date;
-	/** `hidden` does not echo the answer. Null without a terminal. */
-	ask(question: string, hidden?: boolean): Promise<string | null>;
+	/** `isHidden`: the answer is not echoed. Null without a terminal. */
+	ask(question: string, options?: { isHidden: boolean }): Promise<string | null>;
 	/** Aborts at the first Ctrl-C, SIGTERM or SIGHUP, which without this call end the process. */
 	interrupted(): AbortSignal;
 }

@@ -70,7 +70,7 @@ export class TokenBuckets implements WriteLimiter {
 /** An address, and its site's network of 48 bits (RFC 6177). Empty: no limit. */
 export type Client = readonly string[];
 
-/** Of an empty room, an address may hold an eighth, a site a quarter. */
+/** An address may hold an eighth of an empty room, a site a quarter. */
 const shareDivisors = [8, 4];
 
 /**
@@ -98,9 +98,9 @@ export class Room {
 		const take = (amount: number): "client" | "all" | null => {
 			const free = this.max - this.#held - amount;
 			if (free < 0) return "all";
-			const full = client.find((name, at) => {
+			const full = client.find((name, index) => {
 				const held = (this.#byName.get(name) ?? 0) + amount;
-				return held * ((shareDivisors[at] as number) - 1) > free;
+				return held * ((shareDivisors[index] as number) - 1) > free;
 			});
 			if (full !== undefined) return this.#byName.has(full) ? "client" : "all";
 			add(amount);

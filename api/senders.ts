@@ -1,7 +1,8 @@
 import { parseJson } from "../registry/json.ts";
-import { isSenderId, type PublicName, parseTimestamp } from "../registry/sender.ts";
+import { isSenderId, type PublicName } from "../registry/sender.ts";
 import { langs } from "../registry/smallkey.ts";
 import { textsOf } from "../registry/texts.ts";
+import { parseTimestamp } from "../registry/timestamp.ts";
 import { isObject } from "../registry/untrusted.ts";
 
 export interface Sender {
@@ -20,7 +21,7 @@ export interface Sender {
 export type Senders = ReadonlyMap<string, Sender>;
 
 /**
- * @param text id → secret, or id → `{"key"}` with any of `memberRules`
+ * @param text id → secret, or id → `{"key"}` with any of `optionalMembers`
  * @param place for the errors: `SENDERS` or a path
  * @throws {Error} that never names a secret
  */
@@ -49,8 +50,7 @@ const isLine = (value: unknown) => typeof value === "string" && /^[^\p{C}\u2028\
 const isGlobs = (value: unknown) => Array.isArray(value) && value.every((glob) => typeof glob === "string");
 const line = "must be a text of one line, at most 200 characters";
 
-/** Of the optional members. */
-const memberRules = new Map<string, [fits: (value: unknown) => boolean, rule: string]>([
+const optionalMembers = new Map<string, [fits: (value: unknown) => boolean, rule: string]>([
 	["review", [(value) => typeof value === "boolean", "must be true or false"]],
 	["smallkeys", [(value) => value === null || isGlobs(value), "must be a list of globs"]],
 	["previous_key", [isText, "must not be empty"]],
@@ -68,7 +68,7 @@ function parseSender(id: string, entry: unknown, place: string): Sender {
 	if (!isObject(fields)) return refuse("must be a secret or an object");
 	const { key, ...members } = fields;
 	for (const [member, value] of Object.entries(members)) {
-		const [fits, rule] = memberRules.get(member) ?? refuse(`${member} is not a known member`);
+		const [fits, rule] = optionalMembers.get(member) ?? refuse(`${member} is not a known member`);
 		if (!fits(value)) refuse(`${member} ${rule}`);
 	}
 	if (!isText(key)) refuse("the secret must not be empty");

@@ -6,10 +6,11 @@ import {
 	warningsOf,
 } from "../registry/registration.ts";
 import type { Receipt } from "../registry/schemas/answers.ts";
-import { isReviewName, maxClockSkewMs, mayChange, parseTimestamp } from "../registry/sender.ts";
-import type { Lang } from "../registry/smallkey.ts";
+import { isReviewName } from "../registry/sender.ts";
+import { type Lang, mayChange } from "../registry/smallkey.ts";
 import { readableAt } from "../registry/targets/table.ts";
 import { problemAt, shownValue, textOf, textsOf } from "../registry/texts.ts";
+import { maxClockSkewMs, parseTimestamp } from "../registry/timestamp.ts";
 import { isRefusal } from "../store/decide.ts";
 import type { Commit, Meta, Refusal } from "../store/store.ts";
 import type { WriteAction } from "./app.ts";

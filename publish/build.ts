@@ -5,8 +5,8 @@ import { tryJson } from "../registry/untrusted.ts";
 import { ifThereSync } from "../store/files/files.ts";
 import { diffTree, type PathChange } from "../store/git/commands/tree.ts";
 import { readServed } from "./changed-layers.ts";
-import { type CommitAt, type LayersAt, locate, type Source, versionOf } from "./collect.ts";
-import { openFolder, servedManifestPath } from "./place-file.ts";
+import { type LocatedCommit, type LocatedLayers, locate, type Source, versionOf } from "./collect.ts";
+import { FragmentFolder, servedManifestPath } from "./place-file.ts";
 import { fragmentSettings, rendererStamp, renderFragments } from "./rendered.ts";
 
 export type Built = Awaited<ReturnType<typeof build>>;
@@ -49,14 +49,14 @@ export async function build(source: Source, out: string, given: FragmentSettings
 		const areFew = isValid && wrongFiles(problems).length <= maxWrong;
 		return problems.length === 0 || (areFew && !("folder" in source));
 	};
-	const at = await locate(source);
-	const changed = earlier && "commit" in at ? await changesSince(earlier, at) : null;
-	const part = changed && (await readLayers(at, changed));
-	const judged = part && isUsable(part) ? part : await readLayers(at, null);
+	const located = await locate(source);
+	const changed = earlier && "commit" in located ? await changesSince(earlier, located) : null;
+	const part = changed && (await readLayers(located, changed));
+	const judged = part && isUsable(part) ? part : await readLayers(located, null);
 	const read: ReadLayers = judged.layers;
-	const result = { problems: judged.problems.map(problemLine), layers: at, read };
+	const result = { problems: judged.problems.map(problemLine), layers: located, read };
 	if (!isUsable(judged)) return { ...result, written: null };
-	const commit = versionOf(at);
+	const commit = versionOf(located);
 	if (earlier?.commit === commit) return { ...result, written: { same: 0, written: 0, removed: 0 } };
 	// Only a complete output has a manifest.
 	for (const path of [manifestPath(out), servedManifestPath(out)]) rmSync(path, { force: true });
@@ -66,9 +66,12 @@ export async function build(source: Source, out: string, given: FragmentSettings
 	return { ...result, written };
 }
 
-async function readLayers(at: LayersAt, changed: readonly PathChange[] | null): Promise<JudgedLayers> {
-	if ("files" in at) return { ...judgeStored(at.files), isWhole: true };
-	return { ...(await readServed(at, changed, (layer) => layer)), isWhole: changed === null };
+async function readLayers(
+	located: LocatedLayers,
+	changed: readonly PathChange[] | null,
+): Promise<JudgedLayers> {
+	if ("files" in located) return { ...judgeStored(located.files), isWhole: true };
+	return { ...(await readServed(located, changed, (layer) => layer)), isWhole: changed === null };
 }
 
 /**
@@ -77,7 +80,7 @@ async function readLayers(at: LayersAt, changed: readonly PathChange[] | null): 
  */
 async function changesSince(
 	{ commit: before, wrong }: Manifest,
-	{ repository, commit }: CommitAt,
+	{ repository, commit }: LocatedCommit,
 ): Promise<PathChange[] | null> {
 	const changes = await diffTree(repository, before, commit, "layers").catch(() => null);
 	if (!changes || changes.length > maxChanges) return null;
@@ -91,7 +94,7 @@ function wrongFiles(problems: readonly FileProblem[]): string[] {
 }
 
 async function write({ layers, isWhole }: JudgedLayers, out: string, settings: Required<FragmentSettings>) {
-	const folder = openFolder(out, settings.targets);
+	const folder = new FragmentFolder(out, settings.targets);
 	const count = { same: 0, written: 0, removed: 0 };
 	const present = isWhole ? await folder.list() : new Set<string>();
 	const isFresh = isWhole && present.size === 0;
@@ -99,7 +102,8 @@ async function write({ layers, isWhole }: JudgedLayers, out: string, settings: R
 	for (const smallkey of present) if (!layers.has(smallkey)) layers.set(smallkey, null);
 	for (const [smallkey, layer] of layers) {
 		const rendered = layer && renderFragments(layer, settings);
-		for (const change of folder.place(smallkey, rendered, isFresh)) count[change] += 1;
+		const placed = isFresh ? folder.write(smallkey, rendered) : folder.place(smallkey, rendered);
+		for (const change of placed) count[change] += 1;
 	}
 	return count;
 }

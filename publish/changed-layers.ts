@@ -4,7 +4,7 @@ import { groupBy } from "../registry/untrusted.ts";
 import type { CommitReader } from "../store/git/commands/cat-file.ts";
 import { runGit } from "../store/git/commands/run.ts";
 import { listTree, type PathChange, readEntries } from "../store/git/commands/tree.ts";
-import type { CommitAt } from "./collect.ts";
+import type { LocatedCommit } from "./collect.ts";
 import { eachInSlices } from "./file-writer.ts";
 
 /** In portions: the files of all spellings of each smallkey, sorted by path. */
@@ -12,14 +12,14 @@ type ReadSpellings = (lowerKeys: ReadonlySet<string>) => AsyncIterable<LayerFile
 
 /** @param changed null: all @param listed all paths under `layers/`, if listed already */
 export async function readServed<T>(
-	at: CommitAt,
+	located: LocatedCommit,
 	changed: readonly PathChange[] | null,
 	make: (layer: CheckedLayer) => T,
 	listed: readonly PathChange[] | null = null,
 ) {
-	const all = listed ?? (changed ? null : await listTree(at.repository, at.commit, "layers/"));
+	const all = listed ?? (changed ? null : await listTree(located.repository, located.commit, "layers/"));
 	const { smallkeys, problems } = await namesIn(changed ?? all ?? []);
-	const range = await readValid(at, smallkeys, commitLayers(at, all), make);
+	const range = await readValid(located, smallkeys, commitLayers(located, all), make);
 	return { ...range, problems: [...problems, ...range.problems] };
 }
 
@@ -27,7 +27,7 @@ const maxWrong = 1_000;
 
 /** Reads the last valid form of a wrong file. */
 export async function readValid<T>(
-	at: CommitAt,
+	located: LocatedCommit,
 	smallkeys: readonly string[],
 	read: ReadSpellings,
 	make: (layer: CheckedLayer) => T,
@@ -56,7 +56,7 @@ export async function readValid<T>(
 		});
 	}
 	for (const smallkey of wrong.slice(0, maxWrong)) {
-		const layer = await findEarlier(at, smallkey);
+		const layer = await findEarlier(located, smallkey);
 		layers.set(smallkey, layer && make(layer));
 	}
 	return { layers, problems };
@@ -69,7 +69,10 @@ const readAtOnce = 4_000;
 const cachedAtOnce = 64;
 
 /** For many layers: starts git processes. */
-function commitLayers({ repository, commit }: CommitAt, all: readonly PathChange[] | null): ReadSpellings {
+function commitLayers(
+	{ repository, commit }: LocatedCommit,
+	all: readonly PathChange[] | null,
+): ReadSpellings {
 	return async function* (lowerKeys) {
 		const folders = [...new Set(Array.from(lowerKeys, (smallkey) => `layers/${folderOf(smallkey)}/`))];
 		if (folders.length === 0) return;
@@ -86,11 +89,11 @@ function commitLayers({ repository, commit }: CommitAt, all: readonly PathChange
 }
 
 /** For few layers: the store caches folders. */
-export function storeLayers(at: CommitReader): ReadSpellings {
+export function storeLayers(reader: CommitReader): ReadSpellings {
 	const read = async (lower: string) => {
-		const spellings = await at.spellings(lower);
+		const spellings = await reader.spellings(lower);
 		const paths = spellings.flatMap(layerPaths);
-		const files = await Promise.all(paths.map((path) => at.file(path)));
+		const files = await Promise.all(paths.map((path) => reader.file(path)));
 		return files.flatMap((file) => file ?? []);
 	};
 	return async function* (lowerKeys) {
@@ -102,12 +105,12 @@ export function storeLayers(at: CommitReader): ReadSpellings {
 const maxCommits = 200;
 
 /** Null without a valid registration. Removed content stays removed. */
-async function findEarlier(at: CommitAt, smallkey: string): Promise<CheckedLayer | null> {
+async function findEarlier(located: LocatedCommit, smallkey: string): Promise<CheckedLayer | null> {
 	const [path, descriptionPath] = layerPaths(smallkey);
-	for await (const file of versionsOf(at, path)) {
+	for await (const file of versionsOf(located, path)) {
 		const served = judgeStored([file]).layers.get(smallkey);
 		if (!served) continue;
-		for await (const description of versionsOf(at, descriptionPath)) {
+		for await (const description of versionsOf(located, descriptionPath)) {
 			const { layers, problems } = judgeStored([file, description]);
 			if (problems.length === 0) return layers.get(smallkey) ?? served;
 		}
@@ -117,7 +120,7 @@ async function findEarlier(at: CommitAt, smallkey: string): Promise<CheckedLayer
 }
 
 /** Newest first. Git uses the changed paths of the commit graph for one path only. */
-async function* versionsOf({ repository, commit }: CommitAt, path: string) {
+async function* versionsOf({ repository, commit }: LocatedCommit, path: string) {
 	const how = [`--max-count=${maxCommits}`, "--format=", "--raw", "--no-abbrev"];
 	const output = await runGit(repository, ["log", ...how, commit, "--", path]);
 	for (const line of output.toString("utf8").split("\n").filter(Boolean)) {

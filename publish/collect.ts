@@ -9,29 +9,29 @@ import { listTree, readEntries } from "../store/git/commands/tree.ts";
 
 export type Source = { folder: string } | { repository: string; ref: string };
 
-export type CommitAt = { repository: string; commit: string };
+export type LocatedCommit = { repository: string; commit: string };
 
-export type LayersAt = CommitAt | { files: readonly LayerFile[]; hash: string };
+export type LocatedLayers = LocatedCommit | { files: readonly LayerFile[]; hash: string };
 
-export function versionOf(at: LayersAt): string {
-	return "files" in at ? at.hash : at.commit;
+export function versionOf(located: LocatedLayers): string {
+	return "files" in located ? located.hash : located.commit;
 }
 
-export async function locate(source: Source): Promise<LayersAt> {
+export async function locate(source: Source): Promise<LocatedLayers> {
 	if ("folder" in source)
 		return (await committedFolder(source.folder).catch(() => null)) ?? readFolder(source.folder);
 	const { repository, ref } = source;
 	return { repository, commit: await resolveCommit(repository, ref) };
 }
 
-function readFolder(folder: string): LayersAt {
+function readFolder(folder: string): LocatedLayers {
 	const files = collectFolder(folder);
 	const hash = createHash("sha256");
 	for (const { path, kind, bytes } of files) hash.update(`${path}\0${kind} ${bytes.length}\0`).update(bytes);
 	return { files, hash: hash.digest("hex") };
 }
 
-async function committedFolder(folder: string): Promise<CommitAt | null> {
+async function committedFolder(folder: string): Promise<LocatedCommit | null> {
 	const git = (...args: string[]) => gitText(folder, args);
 	const repository = await git("rev-parse", "--show-toplevel");
 	if (join(await realpath(repository), "layers") !== (await realpath(folder))) return null;

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { parseSmallkey } from "../registry/smallkey.ts";
 import { counted } from "../registry/untrusted.ts";
 import type { Log } from "../store/store.ts";
-import type { openFolder } from "./place-file.ts";
+import type { FragmentFolder } from "./place-file.ts";
 import type { RenderedLayer } from "./rendered.ts";
 
 const sliceMs = 4;
@@ -51,7 +51,7 @@ export class FileWriter {
 	working: Promise<unknown> | null = null;
 
 	constructor(
-		readonly folder: ReturnType<typeof openFolder>,
+		readonly folder: FragmentFolder,
 		readonly options: FileWriterOptions,
 	) {}
 
@@ -125,7 +125,10 @@ export class FileWriter {
 
 	async #writeSome(): Promise<void> {
 		const smallkeys: string[] = [];
-		for (const smallkey of this.#stale) if (smallkeys.push(smallkey) === layersAtOnce) break;
+		for (const smallkey of this.#stale) {
+			smallkeys.push(smallkey);
+			if (smallkeys.length === layersAtOnce) break;
+		}
 		// A layer that fails is tried again after all others.
 		for (const smallkey of smallkeys) {
 			this.#stale.delete(smallkey);

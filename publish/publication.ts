@@ -13,7 +13,7 @@ import { etagOf } from "../store/hashes.ts";
 import type { Log } from "../store/store.ts";
 import { namesIn, readValid, storeLayers } from "./changed-layers.ts";
 import { FileWriter, type Rendered } from "./file-writer.ts";
-import { openFolder, servedManifestPath } from "./place-file.ts";
+import { FragmentFolder, servedManifestPath } from "./place-file.ts";
 import { createFragmentCache, fragmentSettings, rendererStamp, renderFragments } from "./rendered.ts";
 
 /** A larger push is written in the background. */
@@ -27,7 +27,7 @@ interface ServedManifest {
 	layers: readonly [smallkey: string, rank: number][];
 }
 
-type Served = Pick<CommitRange, "to" | "at">;
+type Served = Pick<CommitRange, "to" | "reader">;
 
 type ServedBranch = Pick<Branch, "rangeSince" | "firstRange" | "readerAt" | "commit">;
 
@@ -49,7 +49,7 @@ export class Publication {
 
 	constructor(readonly options: PublicationOptions) {
 		this.#settings = fragmentSettings(options.settings);
-		const folder = openFolder(join(options.dataDir, "dist"), this.#settings.targets);
+		const folder = new FragmentFolder(join(options.dataDir, "dist"), this.#settings.targets);
 		this.cache = createFragmentCache(options.maxCacheBytes, folder.folders, this.has, this.#load);
 		const render = (smallkeys: readonly string[]) => this.#render(smallkeys);
 		this.files = new FileWriter(folder, { ...options, render, onPlaced: this.cache.drop });
@@ -73,10 +73,10 @@ export class Publication {
 		} catch (error) {
 			if (!(error instanceof GitFailure) || !manifest || folder.isMissing()) throw error;
 			this.#setRanks(manifest);
-			this.#served = { to: manifest.commit, at: branch.readerAt(manifest.commit) };
+			this.#served = { to: manifest.commit, reader: branch.readerAt(manifest.commit) };
 			return manifest.commit;
 		}
-		await this.#saveManifest(true);
+		await this.#saveManifest({ isOpen: true });
 		// Earlier versions and builds wrote these.
 		for (const name of ["fragments", "fragments.ended", "dist.made", "dist.manifest"])
 			await rm(join(dataDir, name), { force: true }).catch(log.error);
@@ -102,8 +102,8 @@ export class Publication {
 		for (const [smallkey, rank] of layers) this.files.layers.set(smallkey, rank);
 	}
 
-	async #compareAll({ to, changes, at }: CommitRange): Promise<void> {
-		this.#served = { to, at };
+	async #compareAll({ to, changes, reader }: CommitRange): Promise<void> {
+		this.#served = { to, reader };
 		const { registered, problems } = await namesIn(changes);
 		for (const smallkey of registered) this.files.layers.set(smallkey, middleRank);
 		this.#report(problems);
@@ -111,12 +111,13 @@ export class Publication {
 	}
 
 	/** @throws {GitFailure} if the layers cannot be read */
-	async publish({ to, changes, at, isPushed }: CommitRange): Promise<Problem[]> {
+	async publish({ to, changes, reader, isPushed }: CommitRange): Promise<Problem[]> {
 		const { files } = this;
 		const { smallkeys, problems } = await namesIn(changes);
 		const isLarge = isPushed && changes.length > maxSmallPush;
-		const isWritten = isLarge || (await files.write(smallkeys, () => this.#render(smallkeys, { to, at })));
-		this.#served = { to, at };
+		const isWritten =
+			isLarge || (await files.write(smallkeys, () => this.#render(smallkeys, { to, reader })));
+		this.#served = { to, reader };
 		if (isLarge) {
 			files.mark(smallkeys);
 			this.cache.clear();
@@ -128,16 +129,20 @@ export class Publication {
 	}
 
 	async close(): Promise<void> {
-		if ((await this.files.close()) && this.#served) await this.#saveManifest(false);
+		if ((await this.files.close()) && this.#served) await this.#saveManifest({ isOpen: false });
 	}
 
-	async #render(smallkeys: readonly string[], served = this.#served, reports = true): Promise<Rendered> {
+	async #render(smallkeys: readonly string[], served = this.#served): Promise<Rendered> {
+		const { layers, problems } = await this.#read(smallkeys, served);
+		this.#report(problems);
+		return layers;
+	}
+
+	async #read(smallkeys: readonly string[], served: Served | null) {
 		if (!served) throw new Error("nothing is served yet");
 		const { repository } = this.options;
 		const make = (layer: CheckedLayer) => renderFragments(layer, this.#settings);
-		const range = await readValid({ repository, commit: served.to }, smallkeys, storeLayers(served.at), make);
-		if (reports) this.#report(range.problems);
-		return range.layers;
+		return readValid({ repository, commit: served.to }, smallkeys, storeLayers(served.reader), make);
 	}
 
 	#report(problems: readonly FileProblem[]): void {
@@ -161,7 +166,7 @@ export class Publication {
 	async #renderOne(slot: string, smallkey: string): Promise<Fragment | null> {
 		const { folder } = this.files;
 		try {
-			const layer = (await this.#render([smallkey], this.#served, false)).get(smallkey);
+			const layer = (await this.#read([smallkey], this.#served)).layers.get(smallkey);
 			const body = layer?.fragments[folder.folders.indexOf(slot)];
 			return layer && body ? { body, etag: etagOf(body), rank: layer.rank } : null;
 		} catch (error) {
@@ -172,7 +177,7 @@ export class Publication {
 		}
 	}
 
-	async #saveManifest(isOpen: boolean): Promise<void> {
+	async #saveManifest({ isOpen }: { isOpen: boolean }): Promise<void> {
 		const { folder, layers } = this.files;
 		const renderer = rendererStamp(this.#settings);
 		const commit = this.#served?.to ?? "";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import { drawingRank, middleRank } from "../registry/description.ts";
-import { defaultMapWkid } from "../registry/generic.ts";
+import { defaultMapWkid } from "../registry/extents.ts";
 import type { CheckedLayer } from "../registry/judge.ts";
 import { langs } from "../registry/smallkey.ts";
 import {

@@ -72,7 +72,7 @@ export function withoutRequest(address: string): string {
 	return `${path}${kept && `?${kept}`}${fragment}`;
 }
 
-/** Of a MapServer or FeatureServer, or of a layer in it. */
+/** Types whose address is a MapServer, a FeatureServer or a layer in one. */
 export const arcgisKinds = new Set(["esriFeature", "esriMapServer", "esriFeatureServer"]);
 
 /**

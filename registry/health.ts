@@ -50,7 +50,7 @@ export function parseHealth(text: string | null): Health {
 	return new Map(entries);
 }
 
-/** Of a cause and of each of its values, in characters. */
+/** In characters: for a cause, and for each of its values. */
 const maxCauseLength = 160;
 
 export function causeIn(

@@ -2,7 +2,6 @@ import { type Description, parseDescription } from "./description.ts";
 import { parseJson } from "./json.ts";
 import { parseOwners } from "./owners.ts";
 import { maxBytesOf, parseRegistration, type Registration } from "./registration.ts";
-import { mayChange } from "./sender.ts";
 import {
 	descriptionPath,
 	fileName,
@@ -10,6 +9,7 @@ import {
 	judgeKey,
 	type LayerName,
 	layerPath,
+	mayChange,
 	ownersPath,
 	parseFileName,
 	parseLayerPath,
@@ -23,7 +23,7 @@ export interface LayerFile {
 	/** From the repository's root: `layers/23/23ax5t.json`. */
 	path: string;
 	kind: "file" | "symlink" | "other";
-	/** Of a file over its limit, at least one byte more. */
+	/** A file over its limit has at least one byte more than that. */
 	bytes: Uint8Array;
 }
 

@@ -3,8 +3,7 @@ import { parseJson } from "./json.ts";
 import { maxBytesOf } from "./registration.ts";
 import type { owners as schema } from "./schemas/definitions.ts";
 import { validateOwners } from "./schemas/validate-documents.ts";
-import { matchesGlob } from "./sender.ts";
-import { ownersPath, parseLayerPath } from "./smallkey.ts";
+import { matchesGlob, ownersPath, parseLayerPath } from "./smallkey.ts";
 import { listProblems, type Problem, pointerOf, problemAt, schemaProblems } from "./texts.ts";
 
 interface OwnerRule {

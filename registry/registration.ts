@@ -64,7 +64,6 @@ export function maxBytesOf(path: string): number {
 
 export type LangPart1 = Registration1[Lang];
 
-/** Of either version. */
 export type Members = LangPart1 & {
 	scrape_only?: (string | number)[];
 	feature_info_format?: string;

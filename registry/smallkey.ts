@@ -76,6 +76,25 @@ export function isOverallFile(path: string): boolean {
 	return path === ownersPath || path === healthPath;
 }
 
+/** `*` is any characters, `?` is one. A regular expression could take exponential time. */
+export function matchesGlob(glob: string, smallkey: string): boolean {
+	/** Lengths of the beginnings of the smallkey that the glob matches so far. */
+	let lengths = new Set([0]);
+	for (const symbol of glob) {
+		const longer = new Set<number>();
+		for (const length of lengths) {
+			if (symbol === "*") for (let end = length; end <= smallkey.length; end += 1) longer.add(end);
+			else if (length < smallkey.length && [smallkey[length], "?"].includes(symbol)) longer.add(length + 1);
+		}
+		lengths = longer;
+	}
+	return lengths.has(smallkey.length);
+}
+
+export function mayChange({ smallkeys }: { smallkeys: readonly string[] | null }, smallkey: string): boolean {
+	return smallkeys?.some((glob) => matchesGlob(glob, smallkey)) ?? true;
+}
+
 export const keyTexts = {
 	"case-twin": [
 		"{0} differs only in case from {1}, which is registered, waits for review or is in the same change",

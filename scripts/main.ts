@@ -1,7 +1,7 @@
 import { createInterface } from "node:readline/promises";
 import { Command } from "@commander-js/extra-typings";
 import type { Environment, Io } from "../api/configuration.ts";
-import { type App, type Command as AppCommand, purposes } from "../api/service/extensions.ts";
+import { type Command as AppCommand, type Extension, purposes } from "../api/service/extensions.ts";
 import { withSettingsFile } from "../api/service/settings.ts";
 import { extensions } from "../extensions/index.ts";
 import { createSite } from "../site/extension.ts";
@@ -12,7 +12,7 @@ const closing = `
 <command> --help lists its options.
 Exit codes: 0 done, 1 something is wrong or refused, 2 the command failed.`;
 
-export const allExtensions: App["extensions"] = [
+export const allExtensions: readonly Extension[] = [
 	createSite({ worker: new URL("./catalogue.ts", import.meta.url) }),
 	...extensions,
 ];
@@ -35,7 +35,7 @@ export async function run(
 	argv: readonly string[],
 	environment: Environment,
 	io: Io,
-	all: App["extensions"] = allExtensions,
+	all: readonly Extension[] = allExtensions,
 ): Promise<number> {
 	const commands = commandsOf(all);
 	const isHelp = argv[0] === "help" && argv.length > 1;
@@ -83,17 +83,17 @@ function abortedBySignal(): AbortSignal {
 	return controller.signal;
 }
 
-async function askAtTerminal(question: string, hidden = false): Promise<string | null> {
+async function askAtTerminal(question: string, { isHidden } = { isHidden: false }): Promise<string | null> {
 	const { stdin, stderr } = process;
 	if (!stdin.isTTY || !stderr.isTTY) return null;
 	stderr.write(question);
 	// readline turns off the echo, and without an output shows nothing.
-	const lines = createInterface({ input: stdin, terminal: hidden, ...(!hidden && { output: stderr }) });
+	const lines = createInterface({ input: stdin, terminal: isHidden, ...(!isHidden && { output: stderr }) });
 	try {
 		return (await lines.question("")).trim();
 	} finally {
 		lines.close();
-		if (hidden) stderr.write("\n");
+		if (isHidden) stderr.write("\n");
 	}
 }
 
@@ -138,8 +138,6 @@ const coreCommands: readonly AppCommand[] = [
 	],
 ];
 
-export function commandsOf(
-	all: readonly Pick<App["extensions"][number], "commands">[],
-): readonly AppCommand[] {
+export function commandsOf(all: readonly Pick<Extension, "commands">[]): readonly AppCommand[] {
 	return [...coreCommands, ...all.flatMap(({ commands = [] }) => commands)];
 }

@@ -1,4 +1,5 @@
-import { parseSpan } from "../api/configuration.ts";
+import type { Command } from "@commander-js/extra-typings";
+import { type Io, parseSpan } from "../api/configuration.ts";
 import type { Sender } from "../api/senders.ts";
 import {
 	addSender,
@@ -26,70 +27,24 @@ const parseGlob = matching(
 
 export const sender = createRun(async ({ read, environment, io }) => {
 	const { dataDir } = readConfiguration({ DATA_DIR: environment.DATA_DIR });
-	const place = sendersPath(dataDir);
-	const show = async (id: string, isSecretOnly = false) => {
-		const entry = await readSender(dataDir, id);
-		io.print(isSecretOnly ? entry.secret : senderLine(entry));
-	};
-
 	await read((line) => {
 		line.addHelpText("after", help);
-		const verb = (name: string, description: string) =>
-			line.command(name).description(description).argument("<id>", "who signs", parseSenderId);
-		const verbWithRights = (
-			name: string,
-			description: string,
-			apply: (id: string, fields: SenderFields) => Promise<void>,
-		) =>
-			verb(name, description)
-				.option(
-					"--smallkeys <globs...>",
-					"the layers that it may change, such as energy-* or 23ax5t",
-					(text, before: string[] = []) => [...before, parseGlob(text)],
-				)
-				.option("--all-layers", "it may change all")
-				.option("--review", "its changes wait for a reviewer")
-				.option("--no-review", "its changes do not wait")
-				.option("--contact <mail>", "where the publisher is reached")
-				.option("--name <name>", "its name for readers")
-				.action((id, { smallkeys, allLayers, review, ...about }) => {
-					if (smallkeys && allLayers) throw new Error("--smallkeys, --all-layers: only one of them");
-					// An undefined member leaves the file.
-					return apply(id, {
-						...((smallkeys || allLayers) && { smallkeys }),
-						...(review !== undefined && { review: review || undefined }),
-						...about,
-					});
-				});
-
-		verbWithRights("add", "add a sender with a random secret", async (id, fields) => {
-			if (!("smallkeys" in fields))
-				throw new Error(
-					`${id}: which layers may it change? --smallkeys GLOB… names some, --all-layers all; nothing was added`,
-				);
-			await addSender(dataDir, id, fields);
-			io.print(`${id} is in ${place}; npx fragment-publisher sender show ${id} --secret prints its secret`);
-		});
-		verbWithRights("change", "change what a sender may do, or what is known of it", async (id, fields) => {
-			await changeSender(dataDir, id, (before) => ({ ...before, ...fields }));
-			await show(id);
-		});
-		verb("rotate", "give a sender a new random secret")
+		declareWithRights(line, "add", "add a sender with a random secret").action((id, rights) =>
+			add(dataDir, io, id, fieldsOf(rights)),
+		);
+		declareWithRights(line, "change", "change what a sender may do, or what is known of it").action(
+			async (id, rights) => {
+				const fields = fieldsOf(rights);
+				await changeSender(dataDir, id, (before) => ({ ...before, ...fields }));
+				io.print(senderLine(await readSender(dataDir, id)));
+			},
+		);
+		declare(line, "rotate", "give a sender a new random secret")
 			.option("--keep <time>", "how long the previous secret stays valid: 7d, 12h, 30m", parseKeep)
-			.action(async (id, { keep }) => {
-				const until = keep && new Date(io.now().getTime() + keep).toISOString();
-				await changeSender(dataDir, id, (before) => {
-					const { key, previous_key: _key, previous_key_until: _until, ...rest } = before;
-					return { key: randomSecret(), previous_key: until && key, previous_key_until: until, ...rest };
-				});
-				const state = until ? `valid until ${until}` : "invalid";
-				io.print(
-					`${id} has a new secret in ${place}, and the previous one is ${state}; sender show ${id} --secret prints it`,
-				);
-			});
-		verb("remove", "remove a sender; what it has published stays").action(async (id) => {
+			.action((id, { keep }) => rotate(dataDir, io, id, keep));
+		declare(line, "remove", "remove a sender; what it has published stays").action(async (id) => {
 			await changeSender(dataDir, id, () => null);
-			io.print(`${id} is no longer in ${place}`);
+			io.print(`${id} is no longer in ${sendersPath(dataDir)}`);
 			if ((await readAllSenders(dataDir)).size === 0)
 				io.warn("warning: it was the last sender: no one can publish");
 		});
@@ -99,14 +54,69 @@ export const sender = createRun(async ({ read, environment, io }) => {
 			.action(async () => {
 				for (const entry of (await readAllSenders(dataDir)).values()) io.print(senderLine(entry));
 			});
-		verb("show", "show one sender")
+		declare(line, "show", "show one sender")
 			.option("--secret", "print its secret instead, and nothing else")
-			.action((id, { secret }) => show(id, secret));
+			.action(async (id, { secret }) => {
+				const entry = await readSender(dataDir, id);
+				io.print(secret ? entry.secret : senderLine(entry));
+			});
 		return line;
 	});
 	if (environment.SENDERS)
 		io.warn("SENDERS is set: a service with this setting does not read the senders file");
 });
+
+function declare(line: Command, name: string, description: string) {
+	return line.command(name).description(description).argument("<id>", "who signs", parseSenderId);
+}
+
+function declareWithRights(line: Command, name: string, description: string) {
+	return declare(line, name, description)
+		.option(
+			"--smallkeys <globs...>",
+			"the layers that it may change, such as energy-* or 23ax5t",
+			(text, before: string[] = []) => [...before, parseGlob(text)],
+		)
+		.option("--all-layers", "it may change all")
+		.option("--review", "its changes wait for a reviewer")
+		.option("--no-review", "its changes do not wait")
+		.option("--contact <mail>", "where the publisher is reached")
+		.option("--name <name>", "its name for readers");
+}
+
+type Rights = ReturnType<ReturnType<typeof declareWithRights>["opts"]>;
+
+function fieldsOf({ smallkeys, allLayers, review, ...about }: Rights): SenderFields {
+	if (smallkeys && allLayers) throw new Error("--smallkeys, --all-layers: only one of them");
+	// An undefined member leaves the file.
+	return {
+		...((smallkeys || allLayers) && { smallkeys }),
+		...(review !== undefined && { review: review || undefined }),
+		...about,
+	};
+}
+
+async function add(dataDir: string, io: Io, id: string, fields: SenderFields): Promise<void> {
+	if (!("smallkeys" in fields))
+		throw new Error(
+			`${id}: which layers may it change? --smallkeys GLOB… names some, --all-layers all; nothing was added`,
+		);
+	await addSender(dataDir, id, fields);
+	const place = sendersPath(dataDir);
+	io.print(`${id} is in ${place}; npx fragment-publisher sender show ${id} --secret prints its secret`);
+}
+
+/** @param keep in milliseconds */
+async function rotate(dataDir: string, io: Io, id: string, keep?: number): Promise<void> {
+	const until = keep && new Date(io.now().getTime() + keep).toISOString();
+	await changeSender(dataDir, id, ({ key, ...rest }) => {
+		return { key: randomSecret(), ...rest, previous_key: until && key, previous_key_until: until };
+	});
+	const state = until ? `valid until ${until}` : "invalid";
+	io.print(
+		`${id} has a new secret in ${sendersPath(dataDir)}, and the previous one is ${state}; sender show ${id} --secret prints it`,
+	);
+}
 
 function senderLine({ id, smallkeys, review, previous, name, contact }: Sender): string {
 	const until = previous && (previous.until?.toISOString() ?? "it is removed from the file");

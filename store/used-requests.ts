@@ -1,4 +1,4 @@
-import { maxClockSkewMs } from "../registry/sender.ts";
+import { maxClockSkewMs } from "../registry/timestamp.ts";
 import type { UsedRequest } from "./store.ts";
 
 /** Longer than a signature is valid. */

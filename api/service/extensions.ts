@@ -39,7 +39,7 @@ export interface Extension {
 	/** Always read: a wrong value ends the start. */
 	settings?: (variables: Variables) => object;
 	commands?: readonly Command[];
-	/** Of a catalogue without a service. @param chunks all entries, in order */
+	/** Only for a catalogue without a service. @param chunks all entries, in order */
 	files?(chunks: readonly (readonly object[])[], publicUrl: string): Iterable<ExtensionFile>;
 	start?(service: RunningService): Promise<Started> | Started;
 }

@@ -43,7 +43,7 @@ export async function openGithubService(
 	};
 }
 
-/** Of the fullest folder: each target leaves out other layers. */
+/** Counts the fullest folder: each target leaves out other layers. */
 function countLayers(out: string, targets: readonly TargetName[]): number {
 	const counts = fragmentFolders(targets).map((folder) => {
 		const path = join(out, folder);

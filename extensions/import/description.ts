@@ -1,5 +1,6 @@
 import type { Drawing, Field, LangDescription, Renderer } from "../../registry/description.ts";
-import { defaultMapWkid, type Extent, genericImage } from "../../registry/generic.ts";
+import { defaultMapWkid, type Extent } from "../../registry/extents.ts";
+import { genericImage } from "../../registry/icons.ts";
 import type { LangPart1, LangPart2 } from "../../registry/registration.ts";
 import type { FragmentSettings } from "../../registry/targets/facts.ts";
 import { maxSnapshotFeatures, snapshotGeometries } from "../../registry/targets/ramp.ts";

@@ -1,5 +1,5 @@
-import { maxClockSkewMs, parseTimestamp } from "../../registry/sender.ts";
 import { type LayerName, parseLayerPath } from "../../registry/smallkey.ts";
+import { maxClockSkewMs, parseTimestamp } from "../../registry/timestamp.ts";
 import {
 	type LoggedCommit,
 	type Person,

@@ -5,7 +5,7 @@ export interface Validator {
 	(value: unknown): boolean;
 	errors?: ErrorObject[] | null;
 	/** Absent in the output of ajv's standalone mode. */
-	madeOf?: { schema: AnySchemaObject; options: Options };
+	compiledFrom?: { schema: AnySchemaObject; options: Options };
 }
 
 /**
@@ -31,6 +31,6 @@ export function compile(schema: AnySchemaObject, options: Options): Validator {
 		validator.errors = compiled.errors;
 		return fits;
 	};
-	validator.madeOf = { schema, options };
+	validator.compiledFrom = { schema, options };
 	return validator;
 }

@@ -1,5 +1,6 @@
 import { type Drawing, type Field, isNumberType, type Renderer } from "../description.ts";
-import { defaultMapWkid, genericImage, layerExtent, wmsImage } from "../generic.ts";
+import { defaultMapWkid, layerExtent } from "../extents.ts";
+import { genericImage, wmsImage } from "../icons.ts";
 import { fragmentTexts } from "../texts/pairs.ts";
 import { escapeMarkup } from "../untrusted.ts";
 import { type LayerFacts, plainInfoType, type Render, type Target } from "./facts.ts";

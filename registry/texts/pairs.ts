@@ -45,6 +45,6 @@ export function textsByLang<Code extends string>(
 	pairs: Readonly<Record<Code, TextPair>>,
 ): Readonly<Record<Lang, Readonly<Record<Code, string>>>> {
 	const all = Object.entries(pairs) as [Code, TextPair][];
-	const inLang = (at: 0 | 1) => Object.fromEntries(all.map(([code, pair]) => [code, pair[at]]));
+	const inLang = (index: 0 | 1) => Object.fromEntries(all.map(([code, pair]) => [code, pair[index]]));
 	return { en: inLang(0), fr: inLang(1) } as Record<Lang, Record<Code, string>>;
 }

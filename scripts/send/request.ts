@@ -73,7 +73,7 @@ export async function findSecret(
 	const { senders, place } = (await findSenders(environment, dataDir)) ?? { place: sendersPath(dataDir) };
 	const sender = id === undefined ? senders?.values().next().value : senders?.get(id);
 	if (sender) return { sender: sender.id, secret: sender.secret, place };
-	const answer = id && (await io.ask(`Secret of ${id}: `, true));
+	const answer = id && (await io.ask(`Secret of ${id}: `, { isHidden: true }));
 	if (id && answer) return { sender: id, secret: answer, place: "your answer" };
 	const missing = senders ? `has no sender ${id ?? ""}`.trimEnd() : "is not there";
 	throw new Error(`${place}: ${missing}; set SENDER_SECRET, or DATA_DIR to that of the service`);

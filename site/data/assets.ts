@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, type Metafile, type Plugin, stop } from "esbuild";
-import { compiledSchemas } from "../../registry/schemas/validators.ts";
+import { standaloneValidators } from "../../registry/schemas/standalone.ts";
 import { causes } from "../../registry/texts/causes.ts";
 import { type CatalogueOptions, parseSignature } from "../process/site-settings.ts";
 import { pageTexts } from "../text/page-texts.ts";
@@ -99,7 +99,7 @@ function bundle(options: { entryPoints: string[]; splitting?: true }) {
 		outdir: assetFolder,
 		entryNames: "[name]-[hash]",
 		chunkNames: "[name]-[hash]",
-		plugins: [compiledSchemas, textsOfLanguage],
+		plugins: [standaloneValidators, textsOfLanguage],
 		logLevel: "silent",
 	});
 }

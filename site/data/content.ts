@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ReadLayers } from "../../publish/build.ts";
 import { readServed } from "../../publish/changed-layers.ts";
-import type { CommitAt, LayersAt } from "../../publish/collect.ts";
+import type { LocatedCommit, LocatedLayers } from "../../publish/collect.ts";
 import { parseHealth } from "../../registry/health.ts";
 import type { CheckedLayer, LayerFile } from "../../registry/judge.ts";
 import { nameOf, ownersOf, parseOwners } from "../../registry/owners.ts";
@@ -48,7 +48,7 @@ interface ReadOptions {
 }
 
 export async function readContent(
-	layersAt: LayersAt,
+	layersAt: LocatedLayers,
 	{ options, thumbnails, before, read }: ReadOptions,
 ): Promise<CatalogueContent & { owners: OwnersOf; dateMs: number }> {
 	const at = "commit" in layersAt ? layersAt : null;
@@ -82,7 +82,7 @@ export async function readContent(
 
 /** The changed and the recovered ones, or all; null if not served. */
 async function readLayers(
-	at: CommitAt,
+	at: LocatedCommit,
 	earlier: EarlierCatalogue | null,
 	recovered: readonly Entry[],
 	read: ReadLayers,
@@ -103,7 +103,7 @@ async function readLayers(
  * @param served smallkeys of layers whose files were read
  */
 async function historyAt(
-	at: CommitAt | null,
+	at: LocatedCommit | null,
 	names: CatalogueOptions["senderNames"],
 	earlier: EarlierCatalogue | null,
 	entries: ReadonlyMap<string, KnownOfLayer>,
@@ -120,13 +120,13 @@ async function historyAt(
 	return { last, changes: recentChanges(history.commits, before?.changes), dateMs: history.dateMs };
 }
 
-async function isOnBranch({ repository, commit }: CommitAt, earlier: string): Promise<boolean> {
+async function isOnBranch({ repository, commit }: LocatedCommit, earlier: string): Promise<boolean> {
 	const words = ["--first-parent", "--parents", "--reverse", `${earlier}..${commit}`];
 	const [oldest = ""] = await listCommits(repository, words).catch(() => []);
 	return oldest.split(" ")[1] === earlier;
 }
 
-async function readReviewers({ repository, commit }: CommitAt): Promise<LayerFile[]> {
+async function readReviewers({ repository, commit }: LocatedCommit): Promise<LayerFile[]> {
 	return readEntries(repository, await listTree(repository, commit, [healthPath, ownersPath]));
 }
 

@@ -1,7 +1,7 @@
 import { text } from "node:stream/consumers";
 import type { Extension } from "../../api/service/extensions.ts";
 import type { ReadLayers } from "../../publish/build.ts";
-import { type LayersAt, versionOf } from "../../publish/collect.ts";
+import { type LocatedLayers, versionOf } from "../../publish/collect.ts";
 import type { CatalogueOptions } from "../process/site-settings.ts";
 import { readContent, readEarlier } from "./content.ts";
 import { manifestPath, parseManifest } from "./entries.ts";
@@ -40,7 +40,7 @@ interface UpdateOptions {
  * @throws {Error} if a file cannot be written or the layers cannot be read
  */
 export async function updateCatalogue(
-	layers: LayersAt,
+	layers: LocatedLayers,
 	out: string,
 	options: CatalogueOptions,
 	{ fresh = false, extensions = [], read = new Map() }: UpdateOptions = {},

@@ -1,4 +1,5 @@
-import { type Extent, genericImage } from "../../registry/generic.ts";
+import type { Extent } from "../../registry/extents.ts";
+import { genericImage } from "../../registry/icons.ts";
 import type { TargetName } from "../../registry/targets/facts.ts";
 import type { Symbology } from "../../registry/targets/ramp.ts";
 

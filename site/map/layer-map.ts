@@ -3,7 +3,7 @@ import { keyed } from "lit-html/directives/keyed.js";
 import ImageLayer from "ol/layer/Image.js";
 import ImageArcGISRest from "ol/source/ImageArcGISRest.js";
 import ImageWMS from "ol/source/ImageWMS.js";
-import { layerExtent } from "../../registry/generic.ts";
+import { layerExtent } from "../../registry/extents.ts";
 import type { CauseCode } from "../../registry/health.ts";
 import type { Content } from "../page/elements.ts";
 import { plural, settings, t } from "../page/page.ts";

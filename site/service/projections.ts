@@ -1,6 +1,6 @@
 import { applyTransform, boundingExtent } from "ol/extent.js";
 import proj4 from "proj4";
-import type { Extent } from "../../registry/generic.ts";
+import type { Extent } from "../../registry/extents.ts";
 
 /** In degrees (RFC 7946, section 5). */
 export type Bounds = readonly [west: number, south: number, east: number, north: number];

@@ -30,7 +30,7 @@ export interface CommitRange {
 	to: string;
 	/** Under `layers/`, sorted by path. */
 	changes: readonly PathChange[];
-	at: CommitReader;
+	reader: CommitReader;
 	isPushed: boolean;
 }
 
@@ -80,12 +80,12 @@ export class Branch {
 		if (head === null) throw new GitDamage(`refs/heads/${servedBranch} is gone`);
 		if (head !== this.commit) {
 			this.behind = "a push is not published yet";
-			const from = this.commit;
-			await this.#checkDescent(from, head);
-			const range = await this.#rangeBetween(from, head);
+			const earlier = this.commit;
+			await this.#checkDescent(earlier, head);
+			const range = await this.#rangeBetween(earlier, head);
 			await this.publish(range);
 			const layers = new Set(range.changes.flatMap(({ path }) => parseLayerPath(path)?.smallkey ?? []));
-			log.info({ push: { from, to: head, layers: layers.size } });
+			log.info({ push: { from: earlier, to: head, layers: layers.size } });
 		}
 		this.behind = null;
 	}
@@ -111,6 +111,6 @@ export class Branch {
 		const { repository } = this.base;
 		const listed =
 			from === null ? listTree(repository, to, "layers/") : diffTree(repository, from, to, "layers");
-		return { from, to, changes: await listed, at: this.readerAt(to), isPushed: true };
+		return { from, to, changes: await listed, reader: this.readerAt(to), isPushed: true };
 	}
 }

@@ -123,7 +123,7 @@ async function makeCommits(
 	const persisted = writer.persist();
 	persisted.catch(() => undefined);
 	const changes = changesOf(changed.flatMap(({ edits }) => edits));
-	const range = { from: base, to: ids.at(-1) as string, changes, at: reader, isPushed: false };
+	const range = { from: base, to: ids.at(-1) as string, changes, reader, isPushed: false };
 	const warnings = waiting ? [] : await branch.publish(range);
 	await persisted;
 	return warnings;

@@ -13,7 +13,7 @@ interface Cause {
 
 const gitFailed: Cause = { code: "busy", reason: "git failed" };
 
-/** Of `String(error)`. */
+/** Patterns match `String(error)`. */
 const causes: readonly [pattern: RegExp, cause: Cause][] = [
 	[/^DiskTimeout/, { code: "busy", reason: "the disk does not answer" }],
 	[/^GitTimeout/, { code: "busy", reason: "git does not answer" }],

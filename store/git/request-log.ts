@@ -1,7 +1,7 @@
 import { appendFile, mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import pLimit from "p-limit";
-import { parseTimestamp } from "../../registry/sender.ts";
+import { parseTimestamp } from "../../registry/timestamp.ts";
 import { readTextIfThere, replaceFile } from "../files/files.ts";
 import { declinedFolder, reviewFolders, servedBranch, serviceIdentity } from "../naming.ts";
 import type { UsedRequest } from "../store.ts";

@@ -9,7 +9,7 @@ import { runGit } from "./commands/run.ts";
 export interface Place {
 	branch: string;
 	base: string;
-	/** Of `base`, with the edits that follow it. */
+	/** Reads `base` and the edits that follow it. */
 	reader: CommitReader;
 	/** Null for the served branch. */
 	waiting: Waiting | null;

@@ -20,7 +20,7 @@ export function syncWithin(maxMs: number, sync: Sync): Sync {
 		});
 }
 
-/** Of folders that cannot be synced: network file systems, Windows, another user's parent. */
+/** Some folders cannot be synced: network file systems, Windows, another user's parent. */
 const unsupported = ["EACCES", "EINVAL", "EISDIR", "ENOTSUP", "EPERM"];
 
 export async function syncPath(path: string): Promise<void> {

@@ -169,11 +169,11 @@ async function wasUsed({ rest, repo }: Github, head: Head, meta: Meta, now: Date
 	const { request, smallkey } = meta;
 	if (request === null) return false;
 	const hasRequest = ({ commit }: PastCommit) => commit.message.split("\n").includes(`Request: ${request}`);
-	const from = now.getTime() - requestMemoryMs;
-	const lately = head.recent.filter(({ commit }) => Date.parse(commit.committer?.date ?? "") >= from);
+	const sinceMs = now.getTime() - requestMemoryMs;
+	const lately = head.recent.filter(({ commit }) => Date.parse(commit.committer?.date ?? "") >= sinceMs);
 	if (lately.some(hasRequest)) return true;
 	if (lately.length < recentCommits || smallkey === null) return false;
-	const about = { path: layerPath(smallkey), since: new Date(from).toISOString(), per_page: maxCommits };
+	const about = { path: layerPath(smallkey), since: new Date(sinceMs).toISOString(), per_page: maxCommits };
 	try {
 		const { data } = await rest.repos.listCommits({ ...repo, ...about, sha: head.commit });
 		if (data.length === maxCommits) throw new Error(`${about.path}: has too many commits`);

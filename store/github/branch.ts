@@ -52,14 +52,14 @@ export class Heads {
 	 * @throws {Refused} if another writer has moved the branch
 	 */
 	async move(github: Github, branch: string, tip: string, isNew: boolean): Promise<void> {
-		await (isNew ? makeBranch(github, branch, tip) : updateRef(github, branch, tip, false));
+		await (isNew ? makeBranch(github, branch, tip) : updateRef(github, branch, tip, { force: false }));
 		const nowMs = this.now().getTime();
 		for (const [name, { until }] of this.#moves) if (until < nowMs) this.#moves.delete(name);
 		this.#moves.set(branch, { tip, until: nowMs + maxLagMs });
 	}
 }
 
-function updateRef({ rest, repo }: Github, branch: string, sha: string, force: boolean) {
+function updateRef({ rest, repo }: Github, branch: string, sha: string, { force }: { force: boolean }) {
 	return rest.git.updateRef({ ...repo, ref: `heads/${branch}`, sha, force });
 }
 
@@ -67,7 +67,7 @@ async function makeBranch(github: Github, branch: string, sha: string): Promise<
 	const { rest, repo } = github;
 	await rest.git.createRef({ ...repo, ref: `refs/heads/${branch}`, sha }).catch((error: unknown) => {
 		const words = error instanceof Refused ? error.words : "";
-		if (/already exists/i.test(words)) return updateRef(github, branch, sha, true);
+		if (/already exists/i.test(words)) return updateRef(github, branch, sha, { force: true });
 		if (!/reference update failed/i.test(words)) throw error;
 		const [parent] = branch.split("/");
 		const why = `a branch ${parent} may be in the way, to be renamed or removed, or a rule`;

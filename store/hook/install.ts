@@ -66,7 +66,7 @@ const checkNode = [
 async function bundleHook(): Promise<string> {
 	// On demand: they take longer than the rest of a start.
 	const { build } = await import("esbuild");
-	const { compiledSchemas } = await import("../../registry/schemas/validators.ts");
+	const { standaloneValidators } = await import("../../registry/schemas/standalone.ts");
 	const result = await build({
 		entryPoints: [join(root, "store/hook/main.ts")],
 		absWorkingDir: root,
@@ -79,7 +79,7 @@ async function bundleHook(): Promise<string> {
 		minify: true,
 		legalComments: "none",
 		banner: { js: checkNode },
-		plugins: [compiledSchemas],
+		plugins: [standaloneValidators],
 		logLevel: "silent",
 	});
 	return result.outputFiles[0]?.text ?? "";

@@ -1,5 +1,5 @@
 import * as assert from "uvu/assert";
-import { wmsImage } from "../../registry/generic.ts";
+import { wmsImage } from "../../registry/icons.ts";
 import { manual, wms } from "../helpers/handlers.ts";
 import { featureAt } from "../viewer/viewer.ts";
 import { type Answer, ask, errorsOf, type Signed, write } from "./client.ts";

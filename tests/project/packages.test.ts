@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
-import { matchesGlob } from "../../registry/sender.ts";
+import { matchesGlob } from "../../registry/smallkey.ts";
 import { packageFolders } from "../helpers/process.ts";
 import { test } from "../helpers/suite.ts";
 

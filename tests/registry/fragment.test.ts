@@ -1,7 +1,7 @@
 import * as assert from "uvu/assert";
 import { projectExtent } from "../../extensions/harvest/arcgis/area.ts";
 import { type Description, parseDescription } from "../../registry/description.ts";
-import { mapWkids } from "../../registry/generic.ts";
+import { mapWkids } from "../../registry/extents.ts";
 import type { Registration } from "../../registry/registration.ts";
 import type { Lang } from "../../registry/smallkey.ts";
 import { layerFacts } from "../../registry/targets/facts.ts";

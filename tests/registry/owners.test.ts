@@ -1,7 +1,6 @@
 import * as assert from "uvu/assert";
 import { type Owners, ownersOf, parseOwners } from "../../registry/owners.ts";
-import { matchesGlob } from "../../registry/sender.ts";
-import { descriptionPath, layerPath } from "../../registry/smallkey.ts";
+import { descriptionPath, layerPath, matchesGlob } from "../../registry/smallkey.ts";
 import { textsOf } from "../../registry/texts.ts";
 import { test } from "../helpers/suite.ts";
 

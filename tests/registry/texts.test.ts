@@ -4,7 +4,6 @@ import { parseJson } from "../../registry/json.ts";
 import { compile, everyError } from "../../registry/schemas/compile.ts";
 import { owners } from "../../registry/schemas/definitions.ts";
 import { registration1, registration2 } from "../../registry/schemas/registration.ts";
-import { parseTimestamp } from "../../registry/sender.ts";
 import { targetNames } from "../../registry/targets/table.ts";
 import {
 	oneOf,
@@ -16,6 +15,7 @@ import {
 	texts,
 	textsOf,
 } from "../../registry/texts.ts";
+import { parseTimestamp } from "../../registry/timestamp.ts";
 import { schemaFiles } from "../../site/data/openapi.ts";
 import { test } from "../helpers/suite.ts";
 

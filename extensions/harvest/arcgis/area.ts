@@ -1,4 +1,4 @@
-import type { Extent } from "../../../registry/generic.ts";
+import type { Extent } from "../../../registry/extents.ts";
 import type { Document } from "../../../site/service/arcgis.ts";
 import type { Sides } from "../../../site/service/boxes.ts";
 import { numberOf, objectOf, textOf } from "../../../site/service/decode.ts";

@@ -9,7 +9,7 @@ import { build } from "esbuild";
 import type { Environment } from "../../../api/configuration.ts";
 import { parseSenders } from "../../../api/senders.ts";
 import { placeFile } from "../../../publish/place-file.ts";
-import { compiledSchemas } from "../../../registry/schemas/validators.ts";
+import { standaloneValidators } from "../../../registry/schemas/standalone.ts";
 import { createRun, exitCodes } from "../../../scripts/terminal/command-line.ts";
 import { buildFolder } from "../../../site/build/output.ts";
 import { withTemporaryFolder } from "../../../store/files/files.ts";
@@ -33,7 +33,7 @@ export async function bundle(entry: string): Promise<Uint8Array> {
 		minify: true,
 		define: { BUNDLED_COMMIT: JSON.stringify(readCommit()) },
 		legalComments: "none",
-		plugins: [compiledSchemas],
+		plugins: [standaloneValidators],
 		logLevel: "silent",
 	});
 	return result.outputFiles[0]?.contents ?? new Uint8Array(0);

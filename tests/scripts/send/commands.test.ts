@@ -417,7 +417,7 @@ test("the secret comes from SENDERS, the senders file, or a person; else the mes
 		return secret;
 	};
 	await prints(run(scene, "sign", ["my-layer"], { DATA_DIR: folder }, { ask }), 0, header);
-	assert.equal(questions, [["Secret of jstest: ", true]]);
+	assert.equal(questions, [["Secret of jstest: ", { isHidden: true }]]);
 	for (const [env, more, reason] of [
 		[{ DATA_DIR: folder }, ["--sender", "jstest"], "has no sender jstest; set SENDER_SECRET, or DATA"],
 		[{ DATA_DIR: join(folder, "none") }, [], "senders.json: is not there; set SENDER_SECRET"],

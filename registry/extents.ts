@@ -9,7 +9,7 @@ function box(xmin: number, ymin: number, xmax: number, ymax: number): Box {
 	return { xmin, ymin, xmax, ymax };
 }
 
-/** Canada Atlas Lambert, of Canada's viewers. */
+/** Canada Atlas Lambert: Canada's viewers use it. */
 export const defaultMapWkid = 3978;
 
 /** In metres, as in the older service's fragments. */
@@ -18,12 +18,12 @@ const canadaAtlas = box(-2681457, -883440, 3549492, 3482193);
 /** From the Yukon to Cape Spear, and from Middle Island to Cape Columbia. */
 const degrees = box(-141.01, 41.67, -52.61, 83.12);
 
-/** In metres: `degrees` as PROJ 9.1.1 projects its edge, rounded outwards. */
+/** In metres: PROJ 9.1.1 projects the edge of `degrees`, rounded outwards. */
 const webMercator = box(-15697162, 5111674, -5856518, 17932470);
 const statisticsCanada = box(2373380, 601004, 9372748, 5439876);
 
 /** Extents of Canada by well-known id. */
-const canada: ReadonlyMap<number, Box> = new Map([
+const canadaExtents: ReadonlyMap<number, Box> = new Map([
 	[3978, canadaAtlas],
 	[3979, canadaAtlas],
 	[4326, degrees],
@@ -39,23 +39,10 @@ const canada: ReadonlyMap<number, Box> = new Map([
 	[32198, box(-5114246, -260872, 1327312, 5127156)],
 ]);
 
-export const mapWkids: readonly number[] = [...canada.keys()].sort((a, b) => a - b);
+export const mapWkids: readonly number[] = [...canadaExtents.keys()].sort((a, b) => a - b);
 
-/** The extent of Canada if the harvested one has another spatial reference. */
+/** Without a harvested extent in the map's spatial reference: the extent of Canada. */
 export function layerExtent(extent: Extent | null, mapWkid: number): Box {
-	if (extent?.wkid !== mapWkid) return canada.get(mapWkid) ?? canadaAtlas;
+	if (extent?.wkid !== mapWkid) return canadaExtents.get(mapWkid) ?? canadaAtlas;
 	return box(extent.xmin, extent.ymin, extent.xmax, extent.ymax);
 }
-
-function picture(shapes: string): string {
-	const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="16" height="16">${shapes}</svg>`;
-	return `data:image/svg+xml;base64,${btoa(svg)}`;
-}
-
-/** Without an icon, the viewer's list shows an empty box. */
-export const wmsImage = picture(
-	'<path d="M8 5l7 4-7 4-7-4z" fill="#bbb" stroke="#444"/><path d="M8 2l7 4-7 4-7-4z" fill="#ddd" stroke="#444"/>',
-);
-
-/** The catalogue's page compares it without loading the targets. */
-export const genericImage = picture('<circle cx="8" cy="8" r="5" fill="#888" stroke="#444"/>');
