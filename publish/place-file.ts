@@ -37,10 +37,9 @@ export class FragmentFolder {
 		return this.folders.some((folder) => !existsSync(join(this.out, folder)));
 	}
 
-	/** @returns true if one was missing */
+	/** @returns whether one was missing */
 	makeFolders(): boolean {
-		const { out, folders } = this;
-		const made = folders.map((folder) => mkdirSync(join(out, folder), { recursive: true }));
+		const made = this.folders.map((folder) => mkdirSync(join(this.out, folder), { recursive: true }));
 		return made.some((path) => path !== undefined);
 	}
 

@@ -1,4 +1,3 @@
-/** @param shapes SVG elements in 16 by 16 units */
 function svgDataUrl(shapes: string): string {
 	const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="16" height="16">${shapes}</svg>`;
 	return `data:image/svg+xml;base64,${btoa(svg)}`;

@@ -106,9 +106,8 @@ async function add(dataDir: string, io: Io, id: string, fields: SenderFields): P
 	io.print(`${id} is in ${place}; npx fragment-publisher sender show ${id} --secret prints its secret`);
 }
 
-/** @param keep in milliseconds */
-async function rotate(dataDir: string, io: Io, id: string, keep?: number): Promise<void> {
-	const until = keep && new Date(io.now().getTime() + keep).toISOString();
+async function rotate(dataDir: string, io: Io, id: string, keepMs?: number): Promise<void> {
+	const until = keepMs && new Date(io.now().getTime() + keepMs).toISOString();
 	await changeSender(dataDir, id, ({ key, ...rest }) => {
 		return { key: randomSecret(), ...rest, previous_key: until && key, previous_key_until: until };
 	});

@@ -73,19 +73,6 @@ export class StartedParts {
 	readonly close = (): Promise<void> => closeAll(this.all.map(({ close }) => close));
 }
 
-function createPublication(settings: Configuration, log: Log, retryMs?: number) {
-	const { dataDir, cacheMegabytes } = settings;
-	const maxCacheBytes = cacheMegabytes * 1_000_000;
-	return new Publication({
-		dataDir,
-		repository: repositoryPath(dataDir),
-		settings,
-		maxCacheBytes,
-		log,
-		retryMs,
-	});
-}
-
 /** Publishes each range, then calls the extensions, in order. */
 function publishTo(publication: Publication, { all }: StartedParts, log: Log) {
 	let announced: Promise<unknown> = Promise.resolve();
@@ -113,7 +100,9 @@ export async function openLocal(
 	const { dataDir } = configuration;
 	const repository = repositoryPath(dataDir);
 	await refuseEmptyStart(configuration);
-	const publication = createPublication(configuration, log, options.filesRetryMs);
+	const maxCacheBytes = configuration.cacheMegabytes * 1_000_000;
+	const rendering = { settings: configuration, maxCacheBytes, retryMs: options.filesRetryMs };
+	const publication = new Publication({ dataDir, repository, log, ...rendering });
 	const { files, cache } = publication;
 	const { layers } = files;
 	const parts = new StartedParts(() => store.state() ?? disk.state() ?? files.state() ?? sendersState());

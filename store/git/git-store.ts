@@ -122,7 +122,7 @@ export class GitStore {
 		const { requests, health } = this.context;
 		const isFirst = !requests.used.find(used.request);
 		await requests.keep([used]).catch((error) => {
-			throw health.failed(error);
+			throw health.noteFailure(error);
 		});
 		return isFirst;
 	}
@@ -143,7 +143,7 @@ export class GitStore {
 			await this.branch.follow();
 			await this.#maintenance.startIfDue(performance.now() - this.#changedMs > limits.restMs);
 		} catch (error) {
-			health.failed(error);
+			health.noteFailure(error);
 			void catFile.renew();
 		}
 	}

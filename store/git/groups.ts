@@ -59,7 +59,7 @@ export async function writeChanges(context: StoreContext, changes: readonly Pend
 			await writeGroup(context, group);
 		} catch (error) {
 			if (!(error instanceof StoreBusy)) {
-				failure = context.health.failed(error);
+				failure = context.health.noteFailure(error);
 				void context.catFile.renew();
 			}
 			for (const { reject } of group) reject(failure ?? error);
@@ -100,7 +100,7 @@ async function tryGroup(context: StoreContext, group: Set<PendingChange>, meta: 
 		usesOf(change.meta, change.refusal ?? { commit: tip, changed: false }),
 	);
 	if (uses.length > 0) await requests.keep(uses);
-	if (changed.length > 0 && health.cause) health.recovered();
+	if (changed.length > 0 && health.cause) health.noteRecovery();
 	for (const change of judged)
 		void outcomeOf(context, place, change, tip, warnings)
 			.then(change.resolve)
@@ -152,7 +152,7 @@ async function outcomeOf(
 }
 
 function rejectAlone({ health }: StoreContext, { reject }: PendingChange, error: unknown): void {
-	reject(error instanceof GitFailure ? health.failed(error) : error);
+	reject(error instanceof GitFailure ? health.noteFailure(error) : error);
 }
 
 /** Judges each change on the state after the earlier ones. @param group loses a change that cannot be judged */

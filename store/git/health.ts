@@ -59,13 +59,15 @@ export class WriteHealth {
 	}
 
 	/** Logs a repeated failure once: it may come several times a second. */
-	failed(error: unknown): StoreBusy {
+	noteFailure(error: unknown): StoreBusy {
 		// It concerns one change only.
 		if (error instanceof StoreBusy) return error;
 		const { log } = this.base;
 		const advice = this.#adviceOn(error);
 		const text = advice ?? String(error);
-		if (text !== this.#logged) advice === null ? log.error(error) : log.warn(advice);
+		const isRepeated = text === this.#logged;
+		if (!isRepeated && advice === null) log.error(error);
+		else if (!isRepeated) log.warn(text);
 		const cause = causeOf(error);
 		// On a full disk, git does not always give the reason again.
 		if (cause !== gitFailed || this.reason === null) this.cause = cause;
@@ -75,7 +77,7 @@ export class WriteHealth {
 		return new StoreBusy(code, retryAfterSeconds, reason);
 	}
 
-	recovered(): void {
+	noteRecovery(): void {
 		this.base.log.warn(`layers can be changed again, after: ${this.cause?.reason}`);
 		this.cause = null;
 		this.#logged = "";

@@ -19,7 +19,7 @@ interface BatchContext extends Place, Pick<Connection, "now" | "sleep"> {
 /** Changes of one group, at least one. */
 export interface Batch {
 	changes: readonly Change[];
-	until: number;
+	deadlineMs: number;
 	fill(): void;
 }
 
@@ -58,7 +58,7 @@ async function makeTogether(context: BatchContext, batch: Batch): Promise<Outcom
 			const isRace = error instanceof Refused && error.isRace;
 			if (!isRace && !(error instanceof LostAnswer)) throw error;
 			const pauseMs = 50 * 2 ** attempts * (0.5 + Math.random());
-			if (attempts === maxAttempts || context.now().getTime() + pauseMs >= batch.until)
+			if (attempts === maxAttempts || context.now().getTime() + pauseMs >= batch.deadlineMs)
 				throw isRace ? new GithubBusy(2, error.message, "branch-moved") : error;
 			await context.sleep(pauseMs);
 		}
@@ -68,7 +68,7 @@ async function makeTogether(context: BatchContext, batch: Batch): Promise<Outcom
 /** @param earlier by the last commit of each attempt: it may be on the branch although the answer was lost */
 async function attempt(
 	context: BatchContext,
-	{ changes, until, fill }: Batch,
+	{ changes, deadlineMs, fill }: Batch,
 	earlier: Map<string, Outcome[]>,
 ): Promise<Outcome[]> {
 	const { github, heads, branch, now } = context;
@@ -85,7 +85,7 @@ async function attempt(
 		return changesFiles(edits) ? [{ meta, edits }] : [];
 	});
 	const isJoined = meta.reviewName !== undefined;
-	const hasTime = () => now().getTime() < until - reserveMs;
+	const hasTime = () => now().getTime() < deadlineMs - reserveMs;
 	const commits = await commitEach(github, head, isJoined ? joinSteps(steps) : steps, now(), hasTime);
 	const tip = commits.at(-1) ?? head.commit;
 	const outcomes = outcomesOf(decisions, head.commit, isJoined ? steps.map(() => tip) : commits);

@@ -34,7 +34,7 @@ const maxLagMs = 10_000;
 
 /** A replica of GitHub may answer that our last move of a branch has not reached yet. */
 export class Heads {
-	readonly #moves = new Map<string, { tip: string; until: number }>();
+	readonly #moves = new Map<string, { tip: string; untilMs: number }>();
 
 	constructor(readonly now: () => Date) {}
 
@@ -42,7 +42,7 @@ export class Heads {
 	async find(github: Github, branch: string): Promise<Head> {
 		const head = await readHead(github, branch);
 		const last = this.#moves.get(branch);
-		if (!last || last.until < this.now().getTime() || head.recent.some(({ sha }) => sha === last.tip))
+		if (!last || last.untilMs < this.now().getTime() || head.recent.some(({ sha }) => sha === last.tip))
 			return head;
 		throw new Refused(409, `the branch ${branch}`, "a read lags behind the last change");
 	}
@@ -54,8 +54,8 @@ export class Heads {
 	async move(github: Github, branch: string, tip: string, isNew: boolean): Promise<void> {
 		await (isNew ? makeBranch(github, branch, tip) : updateRef(github, branch, tip, { force: false }));
 		const nowMs = this.now().getTime();
-		for (const [name, { until }] of this.#moves) if (until < nowMs) this.#moves.delete(name);
-		this.#moves.set(branch, { tip, until: nowMs + maxLagMs });
+		for (const [name, { untilMs }] of this.#moves) if (untilMs < nowMs) this.#moves.delete(name);
+		this.#moves.set(branch, { tip, untilMs: nowMs + maxLagMs });
 	}
 }
 

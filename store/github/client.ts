@@ -74,11 +74,11 @@ type RequestOptions = Required<ReturnType<Octokit["request"]["endpoint"]["merge"
  * @returns makes a client with a deadline in milliseconds since 1970. It throws GithubBusy, LostAnswer or
  * Refused, without a token
  */
-export function connect(connection: Connection, authorize: Authorize): (until: number) => Github {
+export function connect(connection: Connection, authorize: Authorize): (deadlineMs: number) => Github {
 	const [, owner, repo] = /^([\w.-]+)\/([\w.-]+)$/.exec(connection.repository) ?? [];
 	if (!owner || !repo) throw new Error("GITHUB_REPOSITORY: must be owner/name");
 	const sender = new Sender(connection, authorize);
-	return (until) => {
+	return (deadlineMs) => {
 		const octokit = new Octokit({
 			baseUrl: connection.apiUrl.replace(/(?<!\/)\/+$/, ""),
 			userAgent: "fragment-publisher",
@@ -87,7 +87,7 @@ export function connect(connection: Connection, authorize: Authorize): (until: n
 		});
 		const github: Github = Object.assign(octokit, { repo: { owner, repo } });
 		octokit.hook.wrap("request", (send, options) =>
-			sender.send(async () => send(options), options, github, until),
+			sender.send(async () => send(options), options, github, deadlineMs),
 		);
 		return github;
 	};
@@ -109,7 +109,7 @@ class Sender {
 		send: () => Promise<Answer>,
 		options: RequestOptions,
 		github: Github,
-		until: number,
+		deadlineMs: number,
 	): Promise<Answer> {
 		const { now, sleep, requestTimeoutMs } = this.connection;
 		const { method, headers } = options;
@@ -119,7 +119,7 @@ class Sender {
 		const isAuthorized = headers.authorization !== undefined;
 		let isEnded = false;
 		for (let attempts = 1; ; attempts += 1) {
-			const leftMs = await this.#waitForPause(until);
+			const leftMs = await this.#waitForPause(deadlineMs);
 			// In place: octokit's other hooks pass on the same object.
 			if (!isAuthorized) headers.authorization = await this.authorize(github, isEnded);
 			headers["x-github-api-version"] = "2022-11-28";
@@ -138,7 +138,7 @@ class Sender {
 			this.#pausedUntil = Math.max(this.#pausedUntil, now().getTime() + (pauseMs ?? 0));
 			const waitMs = pauseMs || 100 * 2 ** attempts * (0.5 + Math.random());
 			const isLost = pauseMs === null && method !== "GET";
-			if (isLost || attempts === maxAttempts || now().getTime() + waitMs >= until) {
+			if (isLost || attempts === maxAttempts || now().getTime() + waitMs >= deadlineMs) {
 				const Busy = isLost ? LostAnswer : GithubBusy;
 				const seconds = pauseMs ? pauseMs / 1000 : defaultRetryAfterSeconds;
 				throw new Busy(seconds, `GitHub: ${line}: ${trouble.reason}`);
@@ -148,11 +148,11 @@ class Sender {
 	}
 
 	/** @returns the milliseconds that are left */
-	async #waitForPause(until: number): Promise<number> {
+	async #waitForPause(deadlineMs: number): Promise<number> {
 		const { now, sleep } = this.connection;
 		const pauseMs = Math.max(0, this.#pausedUntil - now().getTime());
-		if (pauseMs > 0 && this.#pausedUntil < until) await sleep(pauseMs);
-		const leftMs = until - Math.max(this.#pausedUntil, now().getTime());
+		if (pauseMs > 0 && this.#pausedUntil < deadlineMs) await sleep(pauseMs);
+		const leftMs = deadlineMs - Math.max(this.#pausedUntil, now().getTime());
 		if (leftMs > 0) return leftMs;
 		const reason = pauseMs > 0 ? "GitHub limits the requests of this service" : "GitHub does not answer";
 		throw new GithubBusy(pauseMs / 1000 || defaultRetryAfterSeconds, reason);

@@ -36,17 +36,17 @@ export function githubStore(options: GithubOptions): Store {
 		...options,
 	};
 	const permissions = { contents: "write", pull_requests: "write" } as const;
-	const githubUntil = connect(connection, authorizeWith(options.auth, now, permissions));
+	const connectUntil = connect(connection, authorizeWith(options.auth, now, permissions));
 	const used = new UsedRequests(() => now().getTime());
 	const context = { ...connection, branch, heads: new Heads(now), used };
 	const queue = new Queue({ ...limits, now, maxBatch }, (batch) =>
-		makeBatch({ ...context, github: githubUntil(batch.until) }, batch),
+		makeBatch({ ...context, github: connectUntil(batch.deadlineMs) }, batch),
 	);
 
 	return {
 		publishesAtOnce: false,
 		served: async () => {
-			const head = await readHead(githubUntil(now().getTime() + limits.batchMs), branch);
+			const head = await readHead(connectUntil(now().getTime() + limits.batchMs), branch);
 			return readerOf(head.files);
 		},
 		change: async (decide, meta) => {
@@ -68,7 +68,7 @@ interface QueuedChange extends Change {
  */
 class Queue {
 	#waiting: QueuedChange[] = [];
-	#running = { until: Number.NEGATIVE_INFINITY, end: Promise.resolve() };
+	#running = { deadlineMs: Number.NEGATIVE_INFINITY, end: Promise.resolve() };
 
 	/** @param run returns outcomes in order; changes without an outcome wait again */
 	constructor(
@@ -83,10 +83,10 @@ class Queue {
 		const endMs = now().getTime() + waitMs;
 		this.#waiting.push(queued);
 		while (!queued.outcome) {
-			const { until, end } = this.#running;
+			const { deadlineMs, end } = this.#running;
 			const nowMs = now().getTime();
-			const leftMs = (this.#waiting.includes(queued) ? Math.min(endMs, until) : until) - nowMs;
-			if (until < nowMs) await this.#runBatch(queued);
+			const leftMs = (this.#waiting.includes(queued) ? Math.min(endMs, deadlineMs) : deadlineMs) - nowMs;
+			if (deadlineMs < nowMs) await this.#runBatch(queued);
 			else if (leftMs >= 0) await within(end, leftMs + 1);
 			else queued.outcome = { error: new GithubBusy(waitMs / 1000, "too many changes wait for GitHub") };
 		}
@@ -101,7 +101,7 @@ class Queue {
 
 	async #runBatch(first: QueuedChange): Promise<void> {
 		const { now, maxBatch, batchMs } = this.limits;
-		const until = now().getTime() + batchMs;
+		const deadlineMs = now().getTime() + batchMs;
 		const changes = [first];
 		this.#remove(changes);
 		const fill = () => {
@@ -109,14 +109,14 @@ class Queue {
 			changes.push(...group.slice(0, maxBatch - changes.length));
 			this.#remove(changes);
 		};
-		const end = this.run({ changes, until, fill })
+		const end = this.run({ changes, deadlineMs, fill })
 			.catch((error) => changes.map((): Outcome => ({ error })))
 			.then((outcomes) => {
 				for (const [index, change] of changes.entries()) change.outcome ??= outcomes[index] ?? null;
 				this.#waiting.unshift(...changes.filter(({ outcome }) => !outcome));
-				if (this.#running.until === until) this.#running.until = Number.NEGATIVE_INFINITY;
+				if (this.#running.deadlineMs === deadlineMs) this.#running.deadlineMs = Number.NEGATIVE_INFINITY;
 			});
-		this.#running = { until, end };
+		this.#running = { deadlineMs, end };
 		await end;
 	}
 }
