@@ -44,7 +44,7 @@ export async function withSiblings(description: LangDescription, clients: Client
 	const listIn = async (folder: string) => place && orNull(askList(place.catalogue, folder, clients.ask));
 	const list = await listIn(place?.folder ?? "");
 	const top = place?.folder ? await listIn("") : list;
-	const services = list?.paths.map((path) => path.split("/").slice(-2).join("/"));
+	const services = list?.services.map(({ name, type }) => `${name}/${type}`);
 	return {
 		...description,
 		siblings: selectNearest(siblings, siblingOf(description)),

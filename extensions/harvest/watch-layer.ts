@@ -63,7 +63,7 @@ async function lookAtService(
 		return unseen ? [unseen] : [];
 	}
 	const [name] = type === "ogcWms" ? names : [];
-	return (name !== undefined && (await lookAtNamed(address, name, true, clients))?.notes) || [];
+	return (name !== undefined && (await lookAtNamed(address, name, "listed", clients))?.notes) || [];
 }
 
 /** Null if the service does not describe the layer. */
@@ -75,10 +75,10 @@ async function describeNow(service: Service, clients: Clients): Promise<LangDesc
 }
 
 /** Null if the capabilities cannot be read, or list the layer against expectation. */
-async function lookAtNamed(address: string, name: string, isListed: boolean, clients: Clients) {
+async function lookAtNamed(address: string, name: string, expected: "listed" | "unlisted", clients: Clients) {
 	const capabilities = await orNull(clients.read("WMS", address, [name]));
 	const { layer = null } = (capabilities && findLayer(capabilities, name)) ?? {};
-	if (!capabilities || isListed !== (layer !== null)) return null;
+	if (!capabilities || (layer === null) !== (expected === "unlisted")) return null;
 	const { ask, mapWkid } = clients;
 	return lookAtWms({ address, name, capabilities, layer, mapWkid }, ask);
 }
@@ -89,7 +89,7 @@ async function confirmMissing(service: Service, finding: Finding, clients: Clien
 	if (what.code !== "no-layer" || service.type !== "ogcWms") return finding;
 	const [, , ...member] = pointer.split("/");
 	const name = service.names[Number(member[1] ?? 0)] ?? "";
-	const look = await orNull(lookAtNamed(service.address, name, false, clients));
+	const look = await orNull(lookAtNamed(service.address, name, "unlisted", clients));
 	if (!look?.isDrawn) return finding;
 	const isNotListed = causeOf("not-listed", ...what.values);
 	return findingOf(service, { state: "well", what: isNotListed, member: member.join("/") });

@@ -2,7 +2,7 @@ import type { LangDescription } from "../../registry/description.ts";
 import { numberOf } from "../../site/service/decode.ts";
 import { agreementOf, hasItsName } from "../harvest/agreement.ts";
 import { findAlike } from "../harvest/alike.ts";
-import { askLayers, askList } from "../harvest/arcgis/answers.ts";
+import { askLayers, askList, type ListedService } from "../harvest/arcgis/answers.ts";
 import { describeLayer } from "../harvest/arcgis/feature-layer.ts";
 import { type Ask, orNull, orTrouble, Trouble } from "../harvest/ask.ts";
 import type { Clients } from "../harvest/clients.ts";
@@ -65,7 +65,7 @@ async function presenceOfService(address: string, trouble: Trouble, ask: Ask): P
 	const list = await orTrouble(askList(place.catalogue, place.folder, ask));
 	if (list instanceof Trouble) return saysGone(list) && saysGone(trouble) ? "gone" : "unknown";
 	const path = [place.folder, place.name, place.type].filter(Boolean).join("/");
-	if (list.paths.some((listedPath) => isSameText(listedPath, path))) return "here";
+	if (list.services.some((service) => isSameText(service.path, path))) return "here";
 	return saysGone(trouble) ? "gone" : "unknown";
 }
 
@@ -122,25 +122,24 @@ export async function otherServices(before: LangDescription, address: string, as
 	const [older, newer] = ["/arcgis/rest/", "/server/rest/"] as const;
 	const others = [place.catalogue.replace(older, newer), place.catalogue.replace(newer, older)];
 	for (const catalogue of new Set([place.catalogue, ...others])) {
-		const paths = await listServices(catalogue, folder, ask);
-		if (!paths) continue;
-		const addressOf = (path: string) => place.addressOf(path, catalogue);
-		const serviceOf = (path: string) => path.split("/").slice(-2).join("/");
-		const same = paths.filter((path) => isSameText(serviceOf(path), `${name}/${type}`)).map(addressOf);
-		const neighbours = paths.filter((path) => path.split("/").slice(0, -2).join("/") === folder);
-		const similar = neighbours.filter((path) => isSimilar(serviceOf(path), name, type, before));
-		return { same, similar: same.length > 0 ? [] : similar.map(addressOf) };
+		const services = await listServices(catalogue, folder, ask);
+		if (!services) continue;
+		const addressOf = ({ path }: ListedService) => place.addressOf(path, catalogue);
+		const same = services.filter((other) => isSameText(other.name, name) && isSameText(other.type, type));
+		const neighbours = services.filter((other) => other.folder === folder);
+		const similar = neighbours.filter((other) => isSimilar(other, name, type, before));
+		return { same: same.map(addressOf), similar: same.length > 0 ? [] : similar.map(addressOf) };
 	}
 	return { same: [], similar: [] };
 }
 
 /** Without copies of a folder; null if the server does not answer. */
-async function listServices(catalogue: string, folder: string, ask: Ask): Promise<string[] | null> {
+async function listServices(catalogue: string, folder: string, ask: Ask): Promise<ListedService[] | null> {
 	const top = await orNull(askList(catalogue, "", ask));
 	if (!top) return null;
-	const services = [...top.paths];
+	const services = [...top.services];
 	for (const name of top.folders.filter((name) => !isCopyOf(folder, name)).slice(0, maxFolders))
-		services.push(...((await orNull(askList(catalogue, name, ask)))?.paths ?? []));
+		services.push(...((await orNull(askList(catalogue, name, ask)))?.services ?? []));
 	return services;
 }
 
@@ -151,12 +150,11 @@ function isSameText(a: string, b: string): boolean {
 
 const drawnTypes = new Set(["MapServer", "FeatureServer"]);
 
-function isSimilar(service: string, name: string, type: string, { services }: LangDescription): boolean {
-	const [otherName = "", otherType = ""] = service.split("/");
-	if (otherName === name) return otherType !== type && drawnTypes.has(otherType) && drawnTypes.has(type);
-	if (otherType !== type || !knowsAll(services) || services.includes(service)) return false;
-	const step = seriesStep(name, otherName);
-	return step === "later" || (step === null && otherName.startsWith(`${name}_`));
+function isSimilar(other: ListedService, name: string, type: string, { services }: LangDescription): boolean {
+	if (other.name === name) return other.type !== type && drawnTypes.has(other.type) && drawnTypes.has(type);
+	if (other.type !== type || !knowsAll(services) || services.includes(`${other.name}/${type}`)) return false;
+	const step = seriesStep(name, other.name);
+	return step === "later" || (step === null && other.name.startsWith(`${name}_`));
 }
 
 const maxLinks = 200;

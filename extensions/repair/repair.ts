@@ -1,10 +1,16 @@
 import { currentDescription, type Description } from "../../registry/description.ts";
 import type { SickState } from "../../registry/health.ts";
 import type { CheckedLayer } from "../../registry/judge.ts";
-import { canonicalText, parseRegistration, type Registration } from "../../registry/registration.ts";
+import {
+	canonicalText,
+	namedLayers,
+	parseRegistration,
+	type Registration,
+} from "../../registry/registration.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { isSick } from "../harvest/finding.ts";
 import { eachService, placeOf, type Service, serviceOf } from "../harvest/service.ts";
+import { numberIn } from "../harvest/siblings.ts";
 import { watchLayer } from "../harvest/watch-layer.ts";
 import { type Candidate, CandidateSearch, type SearchClients, withEntry } from "./candidates.ts";
 
@@ -44,7 +50,7 @@ export function createRepairSearch(clients: SearchClients, registered: Iterable<
 			const state = states.get(service.lang) ?? null;
 			const candidate = await findCandidate(search, layer, service, state);
 			if (!candidate || state === null) return candidate;
-			const place = placeAfter(registration, { lang: service.lang, candidate });
+			const place = placeOf(withEntry(registration, service.lang, candidate), service.lang);
 			// The place of another layer needs a sure match.
 			const owner = smallkeysByPlace.get(place) ?? smallkey;
 			const isOfOther = candidate.agreement.sure === "perhaps" && owner !== smallkey;
@@ -83,10 +89,11 @@ async function canBeDrawn({ registration, byLang }: Repair, clients: SearchClien
 /** Languages with different layers cannot move to the same one: it belongs to the language that keeps its number or name. */
 function separateLangs(registration: Registration, repairs: LangRepair[]): LangRepair[] {
 	if (placeOf(registration, "en") === placeOf(registration, "fr")) return repairs;
-	const nameOf = (place: string) => place.split(/[/ ]/).at(-1);
 	const moves = repairs.map((repair) => {
-		const target = placeAfter(registration, repair);
-		return { repair, target, keepsName: nameOf(target) === nameOf(placeOf(registration, repair.lang)) };
+		const { lang, candidate } = repair;
+		const moved = withEntry(registration, lang, candidate);
+		const keepsName = nameIn(moved, lang) === nameIn(registration, lang);
+		return { repair, target: placeOf(moved, lang), keepsName };
 	});
 	const kept = moves.filter((move) => {
 		const other = moves.find((another) => another !== move && another.target === move.target);
@@ -95,8 +102,8 @@ function separateLangs(registration: Registration, repairs: LangRepair[]): LangR
 	return kept.map(({ repair }) => repair);
 }
 
-function placeAfter(registration: Registration, { lang, candidate }: LangRepair): string {
-	return placeOf(withEntry(registration, lang, candidate), lang);
+function nameIn(registration: Registration, lang: Lang): string {
+	return namedLayers(registration, lang)[0] ?? numberIn(registration[lang].service_url);
 }
 
 function repairOf(layer: CheckedLayer, repairs: LangRepair[]): Repair | null {

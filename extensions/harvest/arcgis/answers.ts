@@ -55,15 +55,21 @@ export function askLayer(address: string, ask: Ask): Promise<Document> {
 	return askService(address, "esriFeature", ask);
 }
 
-/** Services as `Folder/Name/MapServer`. @throws {Trouble} if there is no list */
+/** `path`: `Folder/Name/MapServer`. @throws {Trouble} if there is no list */
 export async function askList(catalogue: string, folder: string, ask: Ask) {
 	const answer = await ask(`${[catalogue, encodeURI(folder)].filter(Boolean).join("/")}?f=json`);
 	if (!answer.ok) throw answer;
 	const { services, folders, error } = objectOf(parseAnswer(answer.bytes));
 	if (!Array.isArray(services)) throw notArcgis(Number(objectOf(error).code) || null);
-	const paths = objectsIn(services).map(({ name, type }) => `${textOf(name)}/${textOf(type)}`);
-	return { paths, folders: listOf(folders).map(textOf).filter(Boolean) };
+	const listed = objectsIn(services).map((service) => {
+		const path = `${textOf(service.name)}/${textOf(service.type)}`;
+		const [type = "", name = "", ...parents] = path.split("/").reverse();
+		return { path, folder: parents.reverse().join("/"), name, type };
+	});
+	return { services: listed, folders: listOf(folders).map(textOf).filter(Boolean) };
 }
+
+export type ListedService = Awaited<ReturnType<typeof askList>>["services"][number];
 
 /** The layers of the service that has the layer. @throws {Trouble} if there is no list */
 export async function askLayers(address: string, ask: Ask): Promise<Document[]> {

@@ -53,9 +53,7 @@ function collectMoves(documents: Dump, settings: Configuration, refuse: Refuse):
 async function storeLayers(
 	moves: readonly Move[],
 	configuration: Configuration,
-	dryRun: boolean,
-	io: Io,
-	refuse: Refuse,
+	{ dryRun, io, refuse }: { dryRun: boolean; io: Io; refuse: Refuse },
 ) {
 	const byKey = new Map(moves.map((move) => [move.smallkey, move]));
 	const editsOf = async (state: Reader, smallkey: string, registration: Registration) => {
@@ -176,7 +174,7 @@ export const run = createRun(async ({ read, environment, io }) => {
 	const documents = await readDump(dump);
 	const refuse = refuseOf(dump);
 	const moves = collectMoves(documents, configuration, refuse);
-	await storeLayers(moves, configuration, dryRun, io, refuse);
+	await storeLayers(moves, configuration, { dryRun, io, refuse });
 	const keys = new Set(Array.from(documents.values(), keyOf));
 	const stored = (await storedFiles(configuration)).map(({ path }) => path);
 	const others = registeredIn(stored).filter((smallkey) => !keys.has(smallkey));
