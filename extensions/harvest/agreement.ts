@@ -29,7 +29,7 @@ const minShareOfFields = 0.75;
 
 const minOverlap = 0.8;
 
-/** As a share of the larger number of features. */
+/** A share of the larger number of features. */
 const maxCountChange = 0.1;
 
 /** Many layers share two or three fields. */
@@ -57,7 +57,7 @@ export function agreementOf(before: LangDescription, after: LangDescription): Ag
 	return { sure: before.siblings && steps.every((step) => step === "later") ? "perhaps" : null, rows };
 }
 
-/** In these the layers of a series differ. */
+/** The layers of a series differ in these. */
 function seriesNames(layer: LayerDescription) {
 	const names = "renderer" in layer ? [layer.name] : [layer.layers.join("\n"), layer.title ?? ""];
 	return [...names, pathOf(layer)];
@@ -114,7 +114,6 @@ function sureOfFeatures(fields: string[], fieldsAfter: string[], rows: Evidence[
 	return isSame && fields.length >= minFieldsOfRenamed && agrees(rows, "place") ? "perhaps" : null;
 }
 
-/** @param isSameName whether the names in the WMS are the same */
 function sureOfNamed(rows: Evidence[], isSameName: boolean): Agreement["sure"] {
 	// Many layers may have the same title and lie in the same place.
 	const isTelling = isSameName || agrees(rows, "abstract") || agrees(rows, "keywords");
@@ -145,13 +144,13 @@ function fieldsRow(fields: string[], fieldsAfter: string[]) {
 	return rowOf("fields", `${fields.length}`, text, changes.length === 0);
 }
 
-/** In upper case: a server's database decides on the case of names. */
+/** A server's database decides on the case of names. */
 function fieldsOf({ fields }: FeatureDescription) {
 	const textOf = ({ name, type }: Field) => `${name.toUpperCase()} (${type.replace("esriFieldType", "")})`;
 	return [...new Set(fields.map(textOf))];
 }
 
-/** Without the pictures, which a newer server draws in another way. */
+/** A newer server draws other pictures. */
 function symbolsOf({ renderer }: FeatureDescription) {
 	if (renderer.type === "simple") return renderer.label;
 	const fields = renderer.type === "unique" ? renderer.fields.join(", ") : renderer.field;
@@ -162,7 +161,7 @@ function scalesOf({ min_scale = 0, max_scale = 0 }: LayerDescription) {
 	return min_scale === 0 && max_scale === 0 ? "" : `1:${min_scale || "∞"} – 1:${max_scale}`;
 }
 
-/** In WMS 1.1.1 scales depend on a size of pixels that each server chooses. */
+/** Each server of WMS 1.1.1 chooses a size of pixels. */
 const maxHintFactor = 2;
 
 function hasSameScales(before: LayerDescription, after: LayerDescription) {

@@ -63,10 +63,10 @@ interface Outcome {
 	isLost?: boolean;
 }
 
-/** For a busy service; each pause is twice as long as the one before. */
+/** Each pause for a busy service is twice the one before. */
 const maxBusyAttempts = 3;
 const firstPauseMs = 1000;
-/** After a broken connection or a time-out. */
+/** A time-out breaks a connection, too. */
 const maxBrokenAttempts = 2;
 const maxFailures = 3;
 const maxPauseMs = 30_000;
@@ -80,7 +80,7 @@ export function createAsk(options: { fetch: GuardedFetch; sleep?: typeof pause; 
 	const { fetch, sleep = pause, now = Date.now } = options;
 	const withSlot = pLimit(4);
 	const hosts = new Map<string, ReturnType<typeof pLimit>>();
-	/** By origin: a host that does not answer http may answer https. */
+	/** Keys are origins: a host that does not answer http may answer https. */
 	const failed = new Map<string, { failures: number; untilMs: number; answer: Trouble }>();
 
 	async function askWithRetries(address: string, options: AskOptions): Promise<Outcome> {

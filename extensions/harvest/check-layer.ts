@@ -102,7 +102,7 @@ function checkTypes(
 	const faults: Fault[] = [];
 	if (infoType && !layer.queryable) faults.push(wrong("feature_info_type", causeOf("no-query", quote(name))));
 	else faults.push(...checkOffered("feature_info_type", infoType, featureInfoFormats));
-	// A service whose capabilities name no legend may still have one, so that is not wrong.
+	// A service may have legends that its capabilities do not name.
 	if (allLegends.length > 0) faults.push(...checkOffered("legend_format", legendType, allLegends));
 	return faults;
 }

@@ -52,7 +52,7 @@ export function mergeDescription(
 	return Object.keys(merged).length > 0 ? merged : null;
 }
 
-/** Keeps the earlier neighbours if the service lists none now, or the layer has lost its features. */
+/** Earlier neighbours stay if none are listed now, or the layer has lost its features. */
 function keepNeighbours(before: LangDescription | null, current: LangDescription): LangDescription {
 	const isEmpty = "count" in current && current.count === 0;
 	const all = isEmpty ? { ...current, ...neighboursOf(before) } : { ...neighboursOf(before), ...current };

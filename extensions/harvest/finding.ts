@@ -11,7 +11,7 @@ export interface Finding {
 	/** JSON pointer into the registration: `/en/service_url`. */
 	pointer: string;
 	what: Cause;
-	/** One line in English. May quote the service, and must be escaped in markup. */
+	/** One line in English, which may quote the service. */
 	text: string;
 }
 

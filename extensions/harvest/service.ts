@@ -44,7 +44,7 @@ export function placeOf(registration: Registration, lang: Lang): string {
 	return [registration[lang].service_url, ...namedLayers(registration, lang)].join(" ");
 }
 
-/** Runs a task for one service after the other, and once for the same service and layers if it has a result. */
+/** Runs one task after the other; the same service and layers share a result. */
 export async function eachService<T>(
 	services: readonly Service[],
 	task: (service: Service) => Promise<T>,

@@ -46,7 +46,7 @@ export async function openBrowser(setting = ""): Promise<Browser> {
 	});
 	const offline = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1";
 	const args = process.getuid?.() === 0 ? [offline, "--no-sandbox"] : [offline];
-	// With its own handlers Playwright ends this process at Ctrl-C, before anything is written.
+	// Playwright's own handlers end this process at Ctrl-C, before anything is written.
 	const signals = { handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false };
 	return chromium.launch({ executablePath: limitedBrowser, env, args, ...signals });
 }

@@ -13,7 +13,7 @@ export interface DrawResult {
 
 export interface DrawOptions {
 	browser: Browser;
-	/** With a slash at its end. */
+	/** Ends with a slash. */
 	site: string;
 	/** Guarded; answers the page's requests to map services. */
 	fetch: typeof fetch;
@@ -22,7 +22,7 @@ export interface DrawOptions {
 /** The page's map takes all of the window's width. */
 const windowSize = { width: 640, height: 900 };
 
-/** In pixels. */
+/** Pixels. */
 const pictureWidth = 240;
 const maxPictureBytes = 12_000;
 

@@ -46,7 +46,7 @@ export interface ProveRun extends Omit<DrawOptions, "browser"> {
 const layersAtOnce = 3;
 const layersPerBrowser = 50;
 
-/** After an interruption, the next run of the same day draws the remaining layers. */
+/** The next run of a day draws what an interrupted one did not. */
 export async function runProofs(options: ProveRun): Promise<Proofs> {
 	const { layers, folder, registered, isAgain, day } = options;
 	const { proofs, store } = await openProofs(folder);
@@ -143,7 +143,7 @@ function createTurns() {
 	};
 }
 
-/** In English, and in French if that is another service. */
+/** French is drawn only if it has another service. */
 async function drawLangs(
 	options: DrawOptions & Pick<ProveRun, "draw">,
 	{ smallkey, registration }: CheckedLayer,

@@ -16,7 +16,7 @@ export function catalogOf(links: readonly Link[], id = "layers"): object {
 	return { id, type: "Collection", itemType: "record", ...about, links };
 }
 
-/** The crawlable catalogue, for a hosting of files: an index, and a file for each chunk. */
+/** The crawlable catalogue: an index, and a file for each chunk. */
 export function* recordsFiles(
 	chunks: readonly (readonly Entry[])[],
 	publicUrl: string,
@@ -90,7 +90,7 @@ const protocols: Readonly<Record<string, string>> = {
 /** Groups: service, kind, number. */
 const oneLayer = /^([^?#]*\/(MapServer|FeatureServer))\/(\d{1,9})\/?(?=[?#]|$)/i;
 
-/** In French only if that is another service. QGIS' MetaSearch reads the protocol from `type`. */
+/** French has a link only to another service. QGIS' MetaSearch reads the protocol from `type`. */
 function serviceLinks(entry: Entry): Link[] {
 	const serviceLangs = langs.filter((lang) => lang === "en" || (entry.address.fr ?? entry.layers?.fr));
 	return serviceLangs.map((lang) => {

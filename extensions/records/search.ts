@@ -113,12 +113,11 @@ function searchedText(entry: Entry) {
 /** Searches that run or wait; they run one after the other. */
 export const maxSearches = 64;
 
-/** A search of all entries, which lets other requests through. */
 export function createSearch() {
 	const room = new Room(maxSearches);
 	const oneByOne = pLimit(1);
 
-	/** @returns the entries that match, in their order; null if too many searches wait */
+	/** @returns null if too many searches wait */
 	return async (load: () => Promise<readonly Entry[]>, query: ItemsQuery, client: Client) => {
 		const held = room.hold(client);
 		if (held.take(1)) return null;

@@ -52,7 +52,7 @@ export class CandidateSearch {
 		return pickBest(all);
 	}
 
-	/** For a layer that still works: the redirect's target, if everything agrees there. */
+	/** The redirect's target of a layer that still works, if everything agrees there. */
 	async findTarget(subject: Subject): Promise<Candidate | null> {
 		const { fetch } = this.clients;
 		const { service_url: address } = subject.registration[subject.lang];
@@ -66,7 +66,7 @@ export class CandidateSearch {
 		return match && isSame(match) ? { ...match, isTarget: true } : null;
 	}
 
-	/** For a layer that became empty: its new namesake in the service, with features. */
+	/** The namesake with features of a layer that became empty. */
 	async findFull(before: LangDescription): Promise<Candidate | null> {
 		if (!knowsAll(before.siblings)) return null;
 		const matches = await findAlike(before, before.service_url, this.clients);
@@ -127,7 +127,7 @@ async function findAt(subject: Subject, address: string, clients: Clients): Prom
 	return [...same, ...(knowsAll(before.siblings) ? alike : alike.map(asUnsure))];
 }
 
-/** By the same number or name. */
+/** The layer of the same number or name. */
 async function sameAt({ registration, lang, before }: Subject, address: string, clients: Clients) {
 	const moved = serviceOf(withEntry(registration, lang, { service_url: address }), lang);
 	return alikeAt(before, address, await orNull(describe(moved, clients)));

@@ -58,7 +58,7 @@ export async function presenceOf(
 	return alike.some((match) => match.agreement.sure === "same") ? "replaced" : "here";
 }
 
-/** For a service that does not list its layers. */
+/** The service does not list its layers. */
 async function presenceOfService(address: string, trouble: Trouble, ask: Ask): Promise<Presence> {
 	const place = arcgisPlaceOf(address);
 	if (!place) return saysGone(trouble) ? "gone" : "unknown";
@@ -98,7 +98,7 @@ export async function permanentTarget(
 	return null;
 }
 
-/** Without the identifier of a session; an address of ArcGIS needs no query. */
+/** Removes a session's identifier; an address of ArcGIS needs no query. */
 function plainAddress(url: URL, isArcgis = false): string {
 	const plain = new URL(url);
 	for (const name of [...plain.searchParams.keys()])
@@ -133,7 +133,7 @@ export async function otherServices(before: LangDescription, address: string, as
 	return { same: [], similar: [] };
 }
 
-/** Without copies of a folder; null if the server does not answer. */
+/** Leaves out copies of the folder; null if the server does not answer. */
 async function listServices(catalogue: string, folder: string, ask: Ask): Promise<ListedService[] | null> {
 	const top = await orNull(askList(catalogue, "", ask));
 	if (!top) return null;

@@ -52,7 +52,7 @@ export interface RepairRun {
 	repository: string;
 	base: string;
 	layers: readonly CheckedLayer[];
-	/** From an earlier day. For layers that were not sick, only permanent redirects are followed. */
+	/** An earlier day's. Layers that were not sick only follow permanent redirects. */
 	health: Health;
 	now: Date;
 	maxOpen: number;

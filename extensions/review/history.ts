@@ -35,7 +35,7 @@ class History {
 	/** Request id → the first commit that has it: a later one has copied it. */
 	readonly #first = new Map<string, string>();
 	readonly #dates = new Map<string, number>();
-	/** Ids. */
+	/** Ids of commits. */
 	readonly #about = new Set<string>();
 
 	constructor(
@@ -91,7 +91,7 @@ class History {
 	}
 }
 
-/** With declined changes, the newest first. */
+/** Also has declined changes; the newest first. */
 export async function readEntries(repository: string, nowMs: number, subject: Subject): Promise<Entry[]> {
 	const history = new History(repository, nowMs, subject);
 	const entries = await history.read(servedRef);

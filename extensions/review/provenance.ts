@@ -101,7 +101,7 @@ function forged({ author, committer, message }: LoggedCommit, sender: string, wh
 	return { isForged: true, lines };
 }
 
-/** From a pull request (GitHub, "About commit signature verification"). */
+/** A pull request's commit (GitHub, "About commit signature verification"). */
 function isByGithub({ committer: { name, mail }, parents }: LoggedCommit): boolean {
 	return name === "GitHub" && mail === "noreply@github.com" && parents.length === 1;
 }

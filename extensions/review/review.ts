@@ -16,7 +16,7 @@ interface ReviewOptions {
 	check: CheckServices;
 }
 
-/** In the order in which they are shown. An `error` fails the check; `state` is for a table of layers. */
+/** The order is that of the report. An `error` fails the check; `state` is for a table. */
 const kinds = [
 	{ source: "problems", level: "error", state: "to correct", title: "To correct" },
 	{
@@ -77,7 +77,7 @@ export async function review({ repository, base, head, settings, check }: Review
 		remarks,
 		/** The number of layers whose services were not asked. */
 		unasked,
-		/** First those with something wrong, then the changed, the removed and the added ones. */
+		/** Wrong layers come first, then changed, removed and added ones. */
 		layers: await Promise.all(layers),
 		/** Who has to approve what; null if the owners file of the base is missing or invalid. */
 		approvals: owners && groupByOwners(owners, paths),

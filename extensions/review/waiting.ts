@@ -88,7 +88,7 @@ export async function findWaiting(repository: string, word: string): Promise<Wai
 	);
 }
 
-/** For a layer's status: the waiting change, or the last declined one. */
+/** A layer's status has the waiting change, or the last declined one. */
 export function startReviews({ repository }: RunningService): Started {
 	const close = () => undefined;
 	if (repository === null) return { close };
@@ -109,7 +109,7 @@ async function reviewOf(repository: string, smallkey: string): Promise<LayerStat
 async function declinedOf(repository: string, smallkey: string): Promise<LayerStatus["declined"]> {
 	const newest = (await readReviews(repository, "declined", smallkey, historyMs)).at(-1);
 	if (!newest?.main) return null;
-	// Without the commit of that time, such as in an older copy of the branch, any commit of the layer is newer.
+	// An older copy of the branch lacks that commit; any commit of the layer is newer then.
 	const newer = ["rev-list", "-1", "--first-parent", "--ignore-missing", servedRef, `^${newest.main}`];
 	const later = await gitInTime(repository, [...newer, "--", layerPath(smallkey)]);
 	if (later !== "") return null;

@@ -80,7 +80,7 @@ export async function readContent(
 	return { entries: [...entries.values()], changes, owners, dateMs };
 }
 
-/** The changed and the recovered ones, or all; null if not served. */
+/** Changed and recovered ones, or all; null if not served. */
 async function readLayers(
 	at: LocatedCommit,
 	earlier: EarlierCatalogue | null,

@@ -8,18 +8,18 @@ export type { Entry } from "./entry.ts";
 
 export const indexVersion: Chunk["version"] = 4;
 
-/** For any number of layers. A change of one layer rewrites one chunk and the manifest. */
+/** A change of one layer rewrites one chunk and the manifest. */
 export const chunkCount = 64;
 
 export const chunksFolder = "index/chunks";
 
 export const manifestPath = "index/index.json";
 
-/** For people, and the map alone, which other sites may frame. */
+/** Other sites may frame the second, which is the map alone. */
 export const layerPages = ["layer", "embed"] as const;
 export type LayerPage = (typeof layerPages)[number];
 
-/** Without the extension of its file: `en/layer/23ax5t`. */
+/** Has no file extension: `en/layer/23ax5t`. */
 export function layerAddress(lang: Lang, smallkey: string, page: LayerPage = "layer"): string {
 	return `${lang}/${page}/${encodeURIComponent(smallkey)}`;
 }

@@ -139,7 +139,7 @@ export function indexFiles(
 	return { files, chunks, manifest };
 }
 
-/** By owners, who can correct the layers, and host. */
+/** Groups by owners, who can correct the layers, and host. */
 export function healthReportOf(entries: readonly Entry[], ownersOf: OwnersOf) {
 	const sick = entries.flatMap(({ smallkey, title, address, health }) => {
 		const place = { owner: ownersOf(smallkey).join(", "), host: new URL(address.en).host };

@@ -73,7 +73,7 @@ export function historyCommit(
 	};
 }
 
-/** With the public name of the sender who registered the layer last. @param names sender's id → public name */
+/** Adds who registered the layer last. @param names sender's id → public name */
 export function addLastChanges(
 	last: Map<string, KnownOfLayer>,
 	commits: readonly HistoryCommit[],

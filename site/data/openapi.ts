@@ -15,7 +15,7 @@ function readJson<T>(name: string): T {
 	return JSON.parse(readFileSync(new URL(name, folder), "utf8"));
 }
 
-/** By their names in `schemas/`. @param url of the server; may be relative */
+/** Keys are names in `schemas/`. @param url of the server; may be relative */
 export function schemaFiles(served: readonly TargetName[], url: string): Map<string, string> {
 	const names = readdirSync(folder).filter((name) => name.endsWith(".schema.json"));
 	const schemas = [

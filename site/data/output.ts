@@ -35,7 +35,7 @@ interface CatalogueState {
 	commit: string;
 	pages: PageSettings;
 	site: readonly string[];
-	/** With another number of files, the catalogue is incomplete. */
+	/** A catalogue with another number is incomplete. */
 	files: number;
 	/** Hash of the index, which names the commit and the chunks. */
 	index: string;

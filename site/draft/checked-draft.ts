@@ -27,7 +27,7 @@ function draftProblem({ place, ...text }: Problem): DraftProblem {
 
 export type CheckedDraft = ReturnType<typeof checkDraft>;
 
-/** By the rules of a PUT. */
+/** The rules are those of a PUT. */
 export function checkDraft(text: string) {
 	const { registration, problems } = parseRegistration(new TextEncoder().encode(text), "written");
 	return {
@@ -37,10 +37,10 @@ export function checkDraft(text: string) {
 	};
 }
 
-/** Without the wrong value at its end. */
+/** Leaves out the wrong value at its end. */
 const keyRule = problemTexts[lang].smallkey.replace(/,[^,]*$/, "");
 
-/** By the rules of a PUT; without the index, no smallkey is judged as new. */
+/** Without the index, no smallkey is judged as new. */
 export async function checkKey(text: string): Promise<{ isRefused: boolean; note: string }> {
 	const smallkey = parseSmallkey(text);
 	if (smallkey === null) return { isRefused: text !== "", note: keyRule };

@@ -78,7 +78,7 @@ interface CatalogueFiles {
 	text(file: string): Promise<string | null>;
 	headers: Record<string, string>;
 	isSecure: boolean;
-	/** A service writes the files: it renders the plain list, and pages reload until the first build. */
+	/** A service renders the plain list, and pages reload until its first build. */
 	isLive: boolean;
 }
 
@@ -132,7 +132,7 @@ export class Catalogue {
 	}
 }
 
-/** With a page for every path that no other route answers. */
+/** The last one has a page for all other paths. */
 export function catalogueRoutes(catalogue: Catalogue): OtherRoute[] {
 	const answer = (question: Question) => {
 		const { path, basePath } = question;

@@ -7,7 +7,7 @@ import { Catalogue, type CatalogueFile } from "./catalogue-requests.ts";
 /** The best first. */
 const codings = Object.entries({ br: ".br", gzip: ".gz" });
 
-/** Another process may write the files, so each request checks whether the file has changed. */
+/** Another process may write the files, so each request checks for changes. */
 export function folderPages(folder: string, { isSecure = false } = {}): Catalogue {
 	const read = fileReader();
 	const find = async (file: string, acceptEncoding: string) => {
@@ -23,7 +23,7 @@ export function folderPages(folder: string, { isSecure = false } = {}): Catalogu
 	return new Catalogue({ find, text, headers, isSecure, isLive: true });
 }
 
-/** With a weight other than 0 (RFC 9110, section 12.5.3). */
+/** A weight of 0 refuses (RFC 9110, section 12.5.3). */
 function accepts(header: string, coding: string): boolean {
 	return header.split(",").some((part) => {
 		const [name = "", ...parameters] = part.toLowerCase().split(";");

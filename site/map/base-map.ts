@@ -25,7 +25,7 @@ const scales = [
 
 const resolutions = scales.map((scale) => scale / 39.37 / 96);
 
-/** Without a definition: coordinates are passed to services, not computed. */
+/** Needs no definition: coordinates are passed to services, not computed. */
 export function projectionOf(wkid: number): Projection {
 	const code = `EPSG:${wkid}`;
 	const registered = getProjection(code);
@@ -104,7 +104,7 @@ async function addBackground(map: OlMap) {
 	map.getLayers().insertAt(0, layer);
 }
 
-/** For reprojecting pictures. Also registers EPSG:3978. */
+/** Reprojecting pictures needs it. Also registers EPSG:3978. */
 export async function registerProjections(...wkids: number[]): Promise<void> {
 	const [{ register }, { default: proj4 }, projections] = await Promise.all([
 		import("ol/proj/proj4.js"),

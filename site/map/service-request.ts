@@ -76,7 +76,7 @@ export async function askBytes(
 	}
 }
 
-/** From an ArcGIS service. @throws {ServiceFailed} */
+/** Asks an ArcGIS service. @throws {ServiceFailed} */
 export async function askJson(address: string, signal?: AbortSignal): Promise<Record<string, unknown>> {
 	const { bytes } = await askBytes(address, signal);
 	const { document, error } = readDocument(bytes, Number.POSITIVE_INFINITY);

@@ -21,7 +21,7 @@ export function problemBox(problems: readonly string[], retry: () => void): Cont
 	</div>`;
 }
 
-/** For what is updated outside the page's rendering. */
+/** Is updated outside the page's rendering. */
 export function createPart(className: string, content: Content = ""): HTMLElement {
 	const element = document.createElement("div");
 	element.className = className;

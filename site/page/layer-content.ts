@@ -21,13 +21,13 @@ export interface LayerContext {
 	lang: Lang;
 	/** Address of the site's root from the page. */
 	root: string;
-	/** With a slash at its end; empty if unknown. */
+	/** Ends with a slash; empty if unknown. */
 	publicUrl: string;
 	texts: Translator;
 	site: Pick<SiteSettings, "repository" | "branch" | "canSend" | "targets">;
 }
 
-/** The script replaces `.mappanel` with the map. @param withoutScript the content of `.mappanel` */
+/** The map replaces `.mappanel`. @param withoutScript the content of `.mappanel` */
 export function layerArticle(entry: Entry, context: LayerContext, withoutScript: Part = null): Html {
 	const { lang, root, texts } = context;
 	const { t, typeText, stateText } = texts;

@@ -60,7 +60,7 @@ function addDrawables(article: HTMLElement, drawables: Drawables, signal: AbortS
 	article.querySelector("dl")?.insertAdjacentHTML("beforeend", links.text);
 }
 
-/** For a layer that the index does not list yet; null if no fragment can be drawn. */
+/** The index may not list it yet. Null if no fragment can be drawn. */
 function entryOfDrawables(smallkey: string, { en, fr }: Drawables): Entry | null {
 	const drawable = en ?? fr;
 	if (!drawable) return null;

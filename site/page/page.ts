@@ -3,7 +3,7 @@ import { chunksFolder } from "../data/entries.ts";
 import type { PageData } from "../static/page-settings.ts";
 import { translator } from "../text/translate.ts";
 
-// Read before the page waits for anything: *Back* could change the address, and with it all relative ones.
+// Read at once: *Back* could change the address, and with it all relative ones.
 
 export const lang: Lang = parseLang(document.documentElement.lang) ?? "en";
 

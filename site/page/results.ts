@@ -21,7 +21,7 @@ export interface Results {
 	serial: number;
 }
 
-/** @param isBusy another search is running */
+/** @param isBusy a search is running */
 export function renderResults(results: Results, isBusy: boolean, more: () => void, retry: () => void) {
 	const { hits, state, words, serial } = results;
 	const rows = repeat(

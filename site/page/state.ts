@@ -62,7 +62,7 @@ export function addressOfState(state: State, addressLang: Lang = lang): string {
 	return addressOf(`${addressLang}/${writeState(state)}`).href;
 }
 
-/** @param mode with `replace`, *Back* skips the current address */
+/** After `replace`, *Back* skips the address before. */
 export function navigate(state: State, mode: "push" | "replace" = "push"): void {
 	const hash = state.page === "draft" && state.layer === "" ? location.hash : "";
 	const address = addressOfState(state) + (mode === "replace" ? hash : "");

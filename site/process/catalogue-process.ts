@@ -21,7 +21,7 @@ interface ServiceCatalogueOptions {
 	worker: URL;
 	/** Called for each update. */
 	options: () => CatalogueOptions;
-	/** Gets a warning when updates begin to fail, and when they succeed again. */
+	/** Warns when updates begin to fail, and when they succeed again. */
 	log: Log;
 	limits?: Partial<typeof defaultLimits> | undefined;
 }

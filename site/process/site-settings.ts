@@ -90,13 +90,13 @@ export function parseSignature(svg: string) {
 	return title !== "" && width > 0 && height > 0 ? { title, width, height } : null;
 }
 
-/** All that the content depends on, except the layers; sent to another process as JSON. */
+/** All that the content depends on, except the layers. It is JSON. */
 export type CatalogueOptions = ReturnType<typeof catalogueOptions>;
 
 interface CatalogueSource {
 	/** Sender's id → public name. */
 	senderNames: Readonly<Record<string, PublicName>>;
-	/** A service writes the catalogue, accepts signed requests and renders pages on request. */
+	/** A service accepts signed requests, and renders pages on request. */
 	canSend: boolean;
 }
 
@@ -109,7 +109,7 @@ export function catalogueOptions(
 	const { metadataUrl, catalogueUrl, mapWkid, targets } = fragments;
 	return {
 		fragments,
-		/** With a slash at its end; empty if unknown. */
+		/** Ends with a slash; empty if unknown. */
 		publicUrl: publicUrl && `${publicUrl}/`,
 		site: { ...page, targets, mapWkid, metadataUrl, catalogueUrl, canSend },
 		senderNames,

@@ -146,7 +146,7 @@ class Catalogue {
 
 export let catalogue = new Catalogue("default");
 
-/** The next read bypasses the browser's cache, because the catalogue has changed. */
+/** The next read bypasses the browser's cache. */
 export function renewCatalogue(): void {
 	const { onChange } = catalogue;
 	catalogue.close();

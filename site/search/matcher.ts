@@ -120,7 +120,7 @@ export class Matcher {
 		return this.#sorted(this.#index.search({ combineWith: "OR", queries }, { filter }));
 	}
 
-	/** Without the factor for matched words, which names in two languages would raise. */
+	/** Names in two languages would raise the factor for matched words. */
 	#sorted(results: readonly SearchResult[]): SearchResult[] {
 		const scored = results.map((result) => ({ ...result, score: result.score / result.queryTerms.length }));
 		return scored.sort((a, b) => b.score - a.score || this.#byKey(a.id, b.id));
@@ -187,7 +187,7 @@ function termsOf(text: string) {
 	});
 }
 
-/** Only words, so that `l’eau` and `l'eau` are the same; without words, its signs. */
+/** `l’eau` and `l'eau` are the same; a title without words keeps its signs. */
 function comparedTitle(text: string): string {
 	const title = text.slice(0, maxTextLength).trim();
 	return wordsOf(title).join(" ") || title;

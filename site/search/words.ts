@@ -43,7 +43,7 @@ export function wordsOfKey(key: string): string[] {
 	return wordsOf(key.replace(/\p{Ll}(?=\p{Lu})|\p{L}(?=\p{N})|\p{N}(?=\p{L})/gu, "$& "));
 }
 
-/** Also for an elided article such as the `l` of `l’eau`. @param word folded */
+/** So is an elided article, such as the `l` of `l’eau`. @param word folded */
 export function isStopWord(word: string): boolean {
 	return stopWords.has(word) || (word.length === 1 && /[cdjlmnst]/.test(word));
 }

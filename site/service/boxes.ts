@@ -9,7 +9,7 @@ export interface ReferencedBox {
 
 export type Sides = [number, number, number, number];
 
-/** In degrees: services round, or add a margin. */
+/** Degrees: services round, or add a margin. */
 const maxBeyond = 1;
 
 /** A service that does not know its box writes four sides near to 0. */
@@ -38,7 +38,7 @@ function geographicBox([west, south, east, north]: Bounds): Bounds | null {
 	return left <= right ? [left, low, right, high] : null;
 }
 
-/** In WMS 1.3.0, and in all versions (01-068r3, section 7.1.4.5.6). */
+/** WMS 1.3.0; WMS 1.1.1 has a `LatLonBoundingBox` (01-068r3, section 7.1.4.5.6). */
 const edges = ["westBoundLongitude", "southBoundLatitude", "eastBoundLongitude", "northBoundLatitude"];
 
 /** Null for other elements and invalid boxes. */

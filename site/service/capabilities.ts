@@ -96,7 +96,7 @@ export class Capabilities {
 	version = "";
 	/** The layer of a WMS that contains all others. */
 	root: CapabilitiesLayer | null = null;
-	/** In the order of the document, without layers that have no name. */
+	/** Named layers, in the order of the document. */
 	readonly layers = new Map<string, CapabilitiesLayer>();
 	/** Names of a large document's other layers, at most 20,000. */
 	readonly others = new Set<string>();
@@ -133,7 +133,7 @@ export function boxOf(layer: CapabilitiesLayer, { isOlder }: Capabilities): Boun
 
 const unreadable = "\ufffd";
 
-/** By name, else without GeoServer's workspace (`pub:roads`), else with unreadable characters for some. */
+/** GeoServer may leave out its workspace (`pub:roads`), and some characters may be unreadable. */
 export function findLayer({ layers }: Capabilities, name: string) {
 	const listed =
 		listedNames(name).find((candidate) => layers.has(candidate)) ??

@@ -47,7 +47,7 @@ export function numberOf(value: unknown): number | null {
 	return typeof value === "number" && Number.isFinite(value) ? value : null;
 }
 
-/** A number, boolean or text as text; `""` for all else. */
+/** A number, boolean or text; `""` for all else. */
 export function wordOf(value: unknown): string {
 	return typeof value === "number" || typeof value === "boolean" ? String(value) : textOf(value);
 }

@@ -77,7 +77,7 @@ function addKeyword(layer: CapabilitiesLayer, element: XmlElement) {
 	if (text !== "" && keywords.length < maxListed && !isListed) layer.keywords = [...keywords, [lang, text]];
 }
 
-/** In metres. A pixel has 0.28 mm; a `ScaleHint` is its diagonal on the ground (01-068r3, section 7.1.4.5.8). */
+/** Metres. A pixel has 0.28 mm; a `ScaleHint` is its diagonal on the ground (01-068r3, section 7.1.4.5.8). */
 const pixelDiagonal = 0.00028 * Math.SQRT2;
 
 function readScale(layer: CapabilitiesLayer, { name, text, attributes }: XmlElement): void {
@@ -96,7 +96,7 @@ function readScale(layer: CapabilitiesLayer, { name, text, attributes }: XmlElem
 
 const noDimension: Dimension = { parameter: "", name: "", hasDefault: false, last: "" };
 
-/** In WMS 1.1.1 the values and the default of a dimension are in an `Extent` (01-068r3, annex C). */
+/** WMS 1.1.1 has values and default of a dimension in an `Extent` (01-068r3, annex C). */
 function readDimension(layer: CapabilitiesLayer, { text, attributes }: XmlElement): void {
 	const { dimensions } = layer;
 	const name = copied((attributes.name ?? "").trim().toLowerCase());

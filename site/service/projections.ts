@@ -2,7 +2,7 @@ import { applyTransform, boundingExtent } from "ol/extent.js";
 import proj4 from "proj4";
 import type { Extent } from "../../registry/extents.ts";
 
-/** In degrees (RFC 7946, section 5). */
+/** Degrees (RFC 7946, section 5). */
 export type Bounds = readonly [west: number, south: number, east: number, north: number];
 
 const nad83 = "+ellps=GRS80 +towgs84=0,0,0 +no_defs";

@@ -21,7 +21,7 @@ export function contentPolicy(isSecure: boolean): string {
 
 interface Frame {
 	lang: Lang;
-	/** From the page to the site's root, such as `../`. */
+	/** The site's root from the page: `../`. */
 	root: string;
 	/** Null on the page of the whole site. */
 	title: string | null;

@@ -30,7 +30,7 @@ function textOf(part: Part): string {
 	return part === null || part === undefined || part === false ? "" : escapeHtml(String(part));
 }
 
-/** Without `<`, so that it cannot end the `script` element. */
+/** Has no `<`, so that it cannot end the `script` element. */
 export function scriptData(value: object): Html {
 	return new Html(JSON.stringify(value).replaceAll("<", "\\u003c"));
 }

@@ -154,7 +154,7 @@ export function isListPage(file: string): boolean {
 	return listPage.test(file);
 }
 
-/** Null if the publisher or the page of the list does not exist. Pure. */
+/** Null if there is no such publisher or page. Pure. */
 export function renderListPage(file: string, data: ListData): string | null {
 	const [, pageLang, slug, french, number = ""] = listPage.exec(file) ?? [];
 	const lang = (pageLang ?? (french ? "fr" : "en")) as Lang;
@@ -166,7 +166,7 @@ export function renderListPage(file: string, data: ListData): string | null {
 	return layers ? publisherHtml(lang, slug, layers, data) : null;
 }
 
-/** Without the plain list. */
+/** Leaves out the plain list. */
 export function listPagePaths(slugs: Iterable<string>): string[] {
 	const names = ["changes/index", "publisher/index", ...Array.from(slugs, (slug) => `publisher/${slug}`)];
 	return names.flatMap((name) => langs.map((lang) => `${lang}/${name}.html`));

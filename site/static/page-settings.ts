@@ -25,7 +25,7 @@ export interface PageData extends Pick<Assets, "land" | "worker"> {
 	entry: Entry | null;
 }
 
-/** From the pages in a folder of their language to the site's root. */
+/** The site's root from pages in a folder of their language. */
 export const root = "../../";
 
 export const pageSettingsPath = "pages.json";

@@ -85,7 +85,6 @@ export interface ListData extends Listed {
 export function listedEntries(entries: readonly Entry[]) {
 	const bySmallkey = new Map(entries.map((entry) => [entry.smallkey, entry]));
 	const pages: Partial<Record<Lang, Entry[][]>> = {};
-	/** By slug. */
 	const publishers = groupBy(entries, (entry) => slugOf(entry) ?? "");
 	publishers.delete("");
 	return {

@@ -52,7 +52,7 @@ export type ErrorKind = "no-page" | "building";
 
 export const reloadSeconds = 3;
 
-/** In the page itself: on an error, other files may be missing, too. */
+/** On an error, other files may be missing, too. */
 const errorStyles = `
 html { background: Canvas; color: CanvasText }
 body { font: 1rem/1.5 system-ui, sans-serif; max-width: 40rem; margin: 10vh auto; padding: 0 1.5rem }

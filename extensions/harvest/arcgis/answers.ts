@@ -63,8 +63,8 @@ export async function askList(catalogue: string, folder: string, ask: Ask) {
 	if (!Array.isArray(services)) throw notArcgis(Number(objectOf(error).code) || null);
 	const listed = objectsIn(services).map((service) => {
 		const path = `${textOf(service.name)}/${textOf(service.type)}`;
-		const [type = "", name = "", ...parents] = path.split("/").reverse();
-		return { path, folder: parents.reverse().join("/"), name, type };
+		const [, folder = "", name = "", type = ""] = /^(?:(.*)\/)?([^/]*)\/([^/]*)$/s.exec(path) ?? [];
+		return { path, folder, name, type };
 	});
 	return { services: listed, folders: listOf(folders).map(textOf).filter(Boolean) };
 }
@@ -78,7 +78,7 @@ export async function askLayers(address: string, ask: Ask): Promise<Document[]> 
 	return objectsIn(layers);
 }
 
-/** Without entries if only some of its layers are registered. @throws {Trouble} */
+/** Has no entries if only some layers are registered. @throws {Trouble} */
 export async function describeArcgisService(
 	{ address, type, isWhole }: Service,
 	ask: Ask,
@@ -101,7 +101,7 @@ function serviceProblem(document: Document, type: ServiceType): Cause | null {
 	return leavesOf(document).length > 0 ? null : causeOf("no-layers");
 }
 
-/** In the order of viewers: the layers of a group are in its place. */
+/** Viewers show the layers of a group in its place. */
 export function leavesOf(document: Document): number[] {
 	const layers = objectsIn(document.layers);
 	const byId = new Map(layers.map((layer) => [layer.id, layer]));

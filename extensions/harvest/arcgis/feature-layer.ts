@@ -57,7 +57,6 @@ function numberInMap(address: string): number | null {
 	return number === undefined ? null : Number(number);
 }
 
-/** Describes a layer from its document alone. */
 export function sketchLayer(address: string, layer: Document): FeatureDescription {
 	const fields = objectsIn(layer.fields).slice(0, maxFieldsOrClasses);
 	const drawingInfo = hasTooManyClasses(layer) ? {} : layer.drawingInfo;

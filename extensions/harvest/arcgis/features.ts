@@ -8,7 +8,7 @@ type Query = Record<string, string>;
 
 const allFeatures: Query = { where: "1=1" };
 
-/** For a service whose firewall refuses `1=1`. */
+/** Some firewalls refuse `1=1`. */
 function fallbackQuery(layer: Document): Query {
 	const { xmin, ymin, xmax, ymax } = objectOf(layer.extent);
 	const sides = [xmin, ymin, xmax, ymax];

@@ -110,7 +110,7 @@ function readUnique(renderer: Json, drawn: DrawnClasses, fields: Field[]): Rende
 	return { type: "unique", fields: fieldNames, default: drawn.default, classes };
 }
 
-/** With the case that it has in the features. */
+/** The name has the case that it has in the features. */
 function fieldName(name: string, fields: Field[]) {
 	return fieldNamed(name, fields)?.name ?? name;
 }
@@ -146,7 +146,7 @@ function readBreaks(renderer: Json, drawn: DrawnClasses, fields: Field[]): Rende
 		max: numberIn(info.classMaxValue) ?? 0,
 		...drawing,
 	}));
-	// In the viewer each class starts at the end of the class before it.
+	// A viewer starts each class at the end of the class before it.
 	classes.sort((a, b) => a.max - b.max);
 	const starts = drawn.classes.flatMap(({ info }) => numberIn(info.classMinValue) ?? []);
 	const lowest = Math.min(...starts);

@@ -95,7 +95,6 @@ export async function commitHealth(
 		await commit(options, async () => [{ path: healthPath, text }], { smallkey: null, subject });
 }
 
-/** Results of this time share a commit. */
 const collectMs = 600_000;
 
 /** Stores which layers are sick. The result of a healthy layer is null. */

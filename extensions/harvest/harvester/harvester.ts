@@ -37,7 +37,7 @@ const maxPauses = 10;
 const groupMs = 1_000;
 const maxGroup = 50;
 
-/** The harvester of a running service, idle until its first call. */
+/** Idle until its first call. */
 export class Harvester {
 	readonly #options: HarvesterOptions;
 	readonly #ending = new AbortController();
@@ -69,7 +69,7 @@ export class Harvester {
 		void this.#arrivals(() => this.#enqueue(smallkey, this.#urgent));
 	}
 
-	/** Harvests the layers that were never harvested, then each layer once a period, spread over the period. */
+	/** Harvests new layers, then each layer once a period, at its own time. */
 	async start(): Promise<void> {
 		const startMs = this.states.nowMs();
 		await this.#enqueueAll([...this.#options.allKeys()], "undescribed");
@@ -110,7 +110,7 @@ export class Harvester {
 		return null;
 	}
 
-	/** Queues the layers that become due, every minute, or more often in a short period. */
+	/** Queues due layers every minute, or more often in a short period. */
 	#pollLater(sinceMs: number) {
 		if (this.#ending.signal.aborted) return;
 		const { allKeys, everyMs, timers } = this.#options;

@@ -12,7 +12,6 @@ export type Notice =
 
 const sender = "fragment-publisher";
 
-/** Pauses before further attempts. */
 const retryPausesMs = [1_000, 10_000, 60_000, 600_000];
 
 /** Layers or repairs of a notice, and smallkeys of a repair. */

@@ -63,7 +63,6 @@ export function childEnvironment(configuration: Configuration): NodeJS.ProcessEn
 	};
 }
 
-/** @param signal ends the process */
 function forkChild(module: URL, env: NodeJS.ProcessEnv, maxHeapMb: number, signal: AbortSignal) {
 	const child = fork(module, {
 		execArgv: [

@@ -22,7 +22,7 @@ export interface Schedule {
 	timers: Timers;
 	now: () => Date;
 	allKeys: () => Iterable<string>;
-	/** In which each layer is due once (`HARVEST_EVERY`). */
+	/** Each layer is due once in it (`HARVEST_EVERY`). */
 	everyMs: number;
 }
 
@@ -64,7 +64,7 @@ export function createGroups<T>(
 	};
 }
 
-/** Runs the work for a host one after the other, and for several hosts at once: no host delays the others. */
+/** Works for each host one after the other, and for several hosts at once. */
 export function createLanes(maxHosts: number) {
 	const slots = pLimit(maxHosts);
 	const hosts = new Map<string, LimitFunction>();

@@ -22,7 +22,6 @@ interface LastCheck {
 /** Each delay is twice the one before. */
 const firstRetryMs = 60_000;
 
-/** The states of the layers since the start. */
 export class LayerStates {
 	/** Queued, or about to be. */
 	readonly waiting = new Set<string>();

@@ -13,10 +13,10 @@ import { scalesOf } from "./describe-layers.ts";
 /** Pixels of a picture. */
 export const pictureSide = 64;
 
-/** Where the service does not say where the layer is. */
+/** Layers of an unknown place are sought here. */
 const canada: Bounds = [-141, 41, -52, 84];
 
-/** Around the centre: many layers are drawn at large scales only. */
+/** Many layers are drawn at large scales only. */
 const parts = [1, 1 / 10, 1 / 100];
 
 const maxBoxes = 4;
@@ -62,7 +62,7 @@ function clipToCanada(bounds: Bounds): Bounds {
 	return isEmpty(common) ? canada : (common as unknown as Bounds);
 }
 
-/** In an unknown reference, the document's own box. */
+/** Takes the document's own box in an unknown reference. */
 function project(reference: string, bounds: Bounds, { boxes }: PictureFacts): number[] | null {
 	const wkid = wkidOf(reference);
 	if (wkid === null) return boxes.find((box) => box.reference === reference)?.sides ?? null;
@@ -109,7 +109,7 @@ function boxesAtScales(reference: string, box: number[], scales: readonly Scales
 	return [...squares, ...larger].slice(0, maxBoxes);
 }
 
-/** With a margin, since servers compute scales in several ways. */
+/** Keeps a margin, since servers compute scales in several ways. */
 function scaleInside({ smallest, largest, isHint }: Scales) {
 	const margin = isHint ? 4 : 2;
 	if (smallest === 0) return largest * margin;

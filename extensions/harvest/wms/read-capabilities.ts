@@ -92,7 +92,6 @@ function otherAddress(service: OgcService, address: string, { what, status }: Tr
 	return isRefused && status !== 404 ? capabilitiesAddress(service, address, { hasVersion: false }) : null;
 }
 
-/** Removes what a registered address may ask for. */
 export function withoutRequest(address: string): string {
 	return withParameters(address, {}, /^(?:service|request|version)$/i);
 }

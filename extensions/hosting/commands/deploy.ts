@@ -86,7 +86,7 @@ function checkSecret(name: string, text: string, path: string) {
 /** `SENDERS`, `SENDERS_2`, …, and a blank part: the worker ignores later ones, which an earlier deployment may have left. */
 function splitSenders(text: string, path: string): [string, string][] {
 	parseSenders(text, path);
-	// In ASCII a character is one byte, so that the text can be cut anywhere.
+	// ASCII can be cut anywhere.
 	const compact = JSON.stringify(JSON.parse(text)).replace(
 		/[^\0-~]/g,
 		(unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
@@ -117,7 +117,7 @@ async function runWrangler(args: string[], environment: Environment): Promise<nu
 	const telemetry = { WRANGLER_SEND_METRICS: "false", WRANGLER_SEND_ERROR_REPORTS: "false" };
 	const env = { ...deploymentEnvironment(environment), ...telemetry, WRANGLER_HIDE_BANNER: "true" };
 	const stdio: StdioOptions = ["ignore", "inherit", "inherit"];
-	// With node, since a signal to `npx` would not end wrangler.
+	// A signal to `npx` would not end wrangler.
 	const wrangler = spawn(process.execPath, [wranglerPath, ...args], { cwd: root, env, stdio });
 	const [code] = await once(wrangler, "close");
 	return code === 0 ? exitCodes.done : exitCodes.unable;

@@ -116,7 +116,7 @@ function idsOf(accounts: readonly ({ id?: number } | null | undefined)[]): Set<n
 	return new Set(accounts.flatMap((account) => account?.id ?? []));
 }
 
-/** In other pull requests these files need an approval: they decide on symbols, labels and which layers are shown. */
+/** Other pull requests need an approval of these files: they decide on symbols, labels and which layers are shown. */
 function isWrittenByRefresh(path: string): boolean {
 	return path === healthPath || parseLayerPath(path)?.part === "description";
 }
