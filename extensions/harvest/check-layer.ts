@@ -97,8 +97,8 @@ function checkTypes(
 	{ featureInfoFormats, legendFormats }: Capabilities,
 ): Fault[] {
 	// Styles are inherited (06-042, table 6).
-	const ofStyles = [...withParents(layer)].flatMap(({ ownLegendFormats }) => ownLegendFormats);
-	const allLegends = [...new Set([...ofStyles, ...legendFormats])];
+	const styleFormats = [...withParents(layer)].flatMap(({ ownLegendFormats }) => ownLegendFormats);
+	const allLegends = [...new Set([...styleFormats, ...legendFormats])];
 	const faults: Fault[] = [];
 	if (infoType && !layer.queryable) faults.push(wrong("feature_info_type", causeOf("no-query", quote(name))));
 	else faults.push(...checkOffered("feature_info_type", infoType, featureInfoFormats));

@@ -96,12 +96,12 @@ function serviceLinks(entry: Entry): Link[] {
 	return serviceLangs.map((lang) => {
 		const address = addressOf(entry, lang);
 		const [, service = address, kind, number] = oneLayer.exec(address) ?? [];
-		const ofKind = kind && `ESRI:ArcGIS:${/^m/i.test(kind) ? "MapServer" : "FeatureServer"}`;
-		const protocol = protocols[entry.type] ?? ofKind;
+		const kindProtocol = kind && `ESRI:ArcGIS:${/^m/i.test(kind) ? "MapServer" : "FeatureServer"}`;
+		const protocol = protocols[entry.type] ?? kindProtocol;
 		const name = number ?? layersIn(entry, lang).join(",");
 		return {
 			rel: "item",
-			href: protocol === ofKind ? service : address,
+			href: protocol === kindProtocol ? service : address,
 			hreflang: lang,
 			title: titleOf(entry, lang),
 			...(protocol && { type: protocol, protocol }),

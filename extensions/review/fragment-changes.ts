@@ -20,36 +20,37 @@ const maxLines = 80;
 /** Each target after the first shows fewer lines. */
 const maxFurtherLines = 20;
 
-/** Bounds the characters of a line: an image can have a hundred thousand. */
+/** An image can have a hundred thousand characters. */
 const maxLineLength = 300;
 
 /** The time of a diff grows with the square of the lines that differ. */
 const maxEdits = 2_000;
 
-/** Leaves out a target whose changed values earlier targets have: most targets only give them other names. */
 export function fragmentChanges(layer: ChangedLayer, settings: FragmentSettings): FragmentChange[] {
-	return langs.flatMap((lang) => {
-		const linesOf = (state: CheckedLayer | null, target: TargetName) => {
-			if (!state) return [];
-			const { registration, description } = state;
-			const facts = layerFacts(lang, layer.smallkey, registration, description, settings);
-			const fragment = renderAt(target, facts);
-			return fragment === null ? [] : JSON.stringify(JSON.parse(fragment), null, 2).split("\n");
-		};
-		const changes: FragmentChange[] = [];
-		const seen = new Set<string>();
-		for (const target of settings.targets ?? targetNames) {
-			const diff = diffLines(linesOf(layer.before, target), linesOf(layer.after, target));
-			const values = changedValues(diff);
-			const isFirst = changes.length === 0;
-			if (diff.length === 0 || (!isFirst && values.every((value) => seen.has(value)))) continue;
-			const shown = diff.slice(0, isFirst ? maxLines : maxFurtherLines);
-			const lines = shown.map((line) => shortened(line, maxLineLength));
-			changes.push({ lang, target, lines, hidden: diff.length - lines.length });
-			for (const value of values) seen.add(value);
-		}
-		return changes;
-	});
+	return langs.flatMap((lang) => changesIn(lang, layer, settings));
+}
+
+/** Leaves out a target whose changed values earlier targets have: most targets only give them other names. */
+function changesIn(lang: Lang, { before, after }: ChangedLayer, settings: FragmentSettings) {
+	const linesOf = (layer: CheckedLayer | null, target: TargetName) => {
+		if (!layer) return [];
+		const facts = layerFacts(lang, layer.smallkey, layer.registration, layer.description, settings);
+		const fragment = renderAt(target, facts);
+		return fragment === null ? [] : JSON.stringify(JSON.parse(fragment), null, 2).split("\n");
+	};
+	const changes: FragmentChange[] = [];
+	const seen = new Set<string>();
+	for (const target of settings.targets ?? targetNames) {
+		const diff = diffLines(linesOf(before, target), linesOf(after, target));
+		const values = changedValues(diff);
+		const isFirst = changes.length === 0;
+		if (diff.length === 0 || (!isFirst && values.every((value) => seen.has(value)))) continue;
+		const shown = diff.slice(0, isFirst ? maxLines : maxFurtherLines);
+		const lines = shown.map((line) => shortened(line, maxLineLength));
+		changes.push({ lang, target, lines, hidden: diff.length - lines.length });
+		for (const value of values) seen.add(value);
+	}
+	return changes;
 }
 
 const changedMember = /^(?<sign>[+-])\s*(?:"(?<name>(?:[^"\\]|\\.)*)": )?(?<value>.*?),?$/;

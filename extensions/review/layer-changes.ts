@@ -95,8 +95,7 @@ async function changesOf(repository: string, { changed, paths, obstacle }: Merge
 	const inLayers = changed.filter(({ path }) => `${path}/`.startsWith("layers/"));
 	const edited = inLayers.map(({ path }) => path);
 	const smallkeys = [...new Set(edited.flatMap((path) => parseLayerPath(path)?.smallkey ?? []))].sort();
-	const ofLayers = smallkeys.flatMap(layerPaths);
-	const needed = new Set([ownersPath, ...edited, ...ofLayers]);
+	const needed = new Set([ownersPath, ...edited, ...smallkeys.flatMap(layerPaths)]);
 	const listed = await listTree(repository, base, "layers/");
 	const stored = listed.filter(({ path }) => needed.has(path));
 	const before = await readFiles(repository, stored);

@@ -8,7 +8,7 @@ import { causes } from "../../registry/texts/causes.ts";
 import { type CatalogueOptions, parseSignature } from "../process/site-settings.ts";
 import { pageTexts } from "../text/page-texts.ts";
 
-/** The names of its files have a hash of the content. */
+/** Names of its files have a hash of the content. */
 const assetFolder = "assets";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));

@@ -68,7 +68,7 @@ export function areaOf(extent: Extent): Area {
 }
 
 /** Rounded outwards, to metres or millionths of a degree. Null if a reference is unknown, or the extent outside of one. */
-export function onMap({ box, definition }: Area, mapWkid: number): Extent | null {
+export function mapExtent({ box, definition }: Area, mapWkid: number): Extent | null {
 	const target = projectionOf(mapWkid);
 	if (!target || !definition) return null;
 	const { xmin, ymin, xmax, ymax } = box;
@@ -92,7 +92,7 @@ export function onMap({ box, definition }: Area, mapWkid: number): Extent | null
 }
 
 export function boundsOf(area: Area): Bounds | null {
-	const degrees = onMap(area, 4326);
+	const degrees = mapExtent(area, 4326);
 	return degrees && degreesOf(degrees.xmin, degrees.ymin, degrees.xmax, degrees.ymax);
 }
 

@@ -94,7 +94,7 @@ export class XmlReader {
 	#readPiece(text: string, at: number): number | null {
 		piece.lastIndex = at;
 		const match = piece.exec(text);
-		if (!match) return typeStart.test(text.slice(at, at + 9)) ? typeEnd(text, at) : null;
+		if (!match) return typeStart.test(text.slice(at, at + 9)) ? findTypeEnd(text, at) : null;
 		const [whole, section, tag, words] = match;
 		const end = at + whole.length;
 		if (section) this.handler.text(section);
@@ -103,7 +103,7 @@ export class XmlReader {
 		// An entity may continue in the next part.
 		const [entity = ""] = (end === text.length && /&[^&;]{0,10}$/.exec(words)) || [];
 		if (entity === words) return null;
-		this.handler.text(expanded(words.slice(0, words.length - entity.length)));
+		this.handler.text(expand(words.slice(0, words.length - entity.length)));
 		return end - entity.length;
 	}
 
@@ -127,9 +127,9 @@ export class XmlReader {
 }
 
 /** The position after a document type with its declarations; null if its end has not arrived. */
-function typeEnd(text: string, from: number): number | null {
+function findTypeEnd(text: string, start: number): number | null {
 	const pattern = /<!--[\s\S]*?-->|"[^"]*"|'[^']*'|[[\]>]/g;
-	pattern.lastIndex = from + 2;
+	pattern.lastIndex = start + 2;
 	let depth = 0;
 	for (let match = pattern.exec(text); match; match = pattern.exec(text)) {
 		if (match[0] === "[") depth += 1;
@@ -149,13 +149,13 @@ const attribute = /([^\s/>=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'))?/g;
 function attributesOf(text: string): Record<string, string> {
 	const attributes: Record<string, string> = {};
 	for (const [, name = "", double, value = double] of text.matchAll(attribute))
-		if (value !== undefined && localName(name) !== "__proto__") attributes[localName(name)] = expanded(value);
+		if (value !== undefined && localName(name) !== "__proto__") attributes[localName(name)] = expand(value);
 	return attributes;
 }
 
 const entities: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
 
-function expanded(text: string): string {
+function expand(text: string): string {
 	if (!text.includes("&")) return text;
 	return text.replace(
 		/&(?:#(\d{1,7})|#x([\da-f]{1,6})|(amp|lt|gt|quot|apos));/gi,

@@ -2,7 +2,7 @@ import type { Extent } from "../../../registry/extents.ts";
 import type { Document } from "../../../site/service/arcgis.ts";
 import type { Sides } from "../../../site/service/boxes.ts";
 import { numberOf, objectOf, textOf } from "../../../site/service/decode.ts";
-import { type Area, onMap, projectionOf } from "../../../site/service/projections.ts";
+import { type Area, mapExtent, projectionOf } from "../../../site/service/projections.ts";
 import references from "./references.json" with { type: "json" };
 
 /** Definition for proj4 → well-known ids, of the references of Canada that are not those of maps. */
@@ -38,7 +38,7 @@ export function readArea(layer: Document, service: unknown = null): Area | null 
 
 export function projectExtent(extent: unknown, mapWkid: number): Extent | null {
 	const area = readArea({ extent });
-	return area && onMap(area, mapWkid);
+	return area && mapExtent(area, mapWkid);
 }
 
 export function lacksReference({ extent }: Document): boolean {

@@ -4,7 +4,7 @@ import { maxAbstract } from "../../../registry/schemas/description.ts";
 import { plainText } from "../../../registry/untrusted.ts";
 import type { Document } from "../../../site/service/arcgis.ts";
 import { numberOf, objectOf, textOf } from "../../../site/service/decode.ts";
-import { boundsOf, onMap } from "../../../site/service/projections.ts";
+import { boundsOf, mapExtent } from "../../../site/service/projections.ts";
 import { orTrouble, Trouble } from "../ask.ts";
 import type { Clients } from "../clients.ts";
 import type { DescriptionResult } from "../description.ts";
@@ -85,7 +85,7 @@ function buildDescription(
 		geometry_type: geometryType,
 		min_scale: Math.max(numberOf(layer.minScale) ?? 0, 0),
 		max_scale: Math.max(numberOf(layer.maxScale) ?? 0, 0),
-		extent: area && onMap(area, mapWkid),
+		extent: area && mapExtent(area, mapWkid),
 		fields,
 		renderer: readRenderer(objectOf(layer.drawingInfo).renderer, { fields, geometryType, legend }),
 		count: count !== null && count >= 0 ? count : null,

@@ -128,7 +128,7 @@ function createRunner(child: ChildProcess, { startMs, timeoutMs }: typeof proces
 	return { child, run };
 }
 
-/** Rejects if its signal aborts, or no process can be started. */
+/** Rejects if its signal aborts, or no process starts. */
 export type LookAt = (
 	registration: Registration,
 	before: Description | null,
@@ -185,6 +185,6 @@ export function createHarvestProcess(
 		return { harvested: { description: {}, findings }, checked: findings };
 	};
 
-	/** `close` ends all processes, after the signals of all tasks have aborted. */
+	/** Call `close` after the signals of all tasks have aborted. */
 	return { lookAt, close: () => ending.abort() };
 }

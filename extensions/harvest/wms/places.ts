@@ -6,7 +6,7 @@ import {
 	type CapabilitiesLayer,
 	type Scales,
 } from "../../../site/service/capabilities.ts";
-import { areaOf, type Bounds, onMap } from "../../../site/service/projections.ts";
+import { areaOf, type Bounds, mapExtent } from "../../../site/service/projections.ts";
 import { type PictureFacts, pixelMetres } from "../../../site/service/requests.ts";
 import { scalesOf } from "./describe-layers.ts";
 
@@ -71,7 +71,7 @@ function project(reference: string, bounds: Bounds, { boxes }: PictureFacts): nu
 	const limit = reference === "EPSG:3857" ? maxLatitude : 90;
 	const [ymin, ymax] = [Math.max(south, -limit), Math.min(north, limit)];
 	const extent = { wkid: 4326, xmin: west, ymin, xmax: east, ymax };
-	const shown = onMap(areaOf(extent), wkid);
+	const shown = mapExtent(areaOf(extent), wkid);
 	return shown && [shown.xmin, shown.ymin, shown.xmax, shown.ymax];
 }
 

@@ -28,20 +28,21 @@ function readExpected(name: string): Promise<string> {
 	return readFile(fileURLToPath(new URL(`../../../deploy/github/${name}.json`, import.meta.url)), "utf8");
 }
 
-const settingFiles: [what: string, method: string, path: string, file: string][] = [
-	["settings of the repository", "PATCH", "", "repository"],
-	["actions that may run", "PUT", "/actions/permissions", "actions"],
-	["actions of others", "PUT", "/actions/permissions/selected-actions", "selected-actions"],
-	["the workflows' own token", "PUT", "/actions/permissions/workflow", "token"],
-	["environment review", "PUT", "/environments/review", "environment"],
-	["environment production", "PUT", "/environments/production", "environment"],
+const settingFiles: [what: string, path: string, file: string][] = [
+	["settings of the repository", "", "repository"],
+	["actions that may run", "/actions/permissions", "actions"],
+	["actions of others", "/actions/permissions/selected-actions", "selected-actions"],
+	["the workflows' own token", "/actions/permissions/workflow", "token"],
+	["environment review", "/environments/review", "environment"],
+	["environment production", "/environments/production", "environment"],
 ];
 
 async function checkSettings({ get, check, repository }: Connection): Promise<void> {
-	for (const [what, method, path, file] of settingFiles) {
+	for (const [what, path, file] of settingFiles) {
 		const settings = await get(path);
 		const expected = JSON.parse(await readExpected(file));
 		const names = Object.keys(expected).filter((name) => !meets(settings?.[name], expected[name]));
+		const method = path === "" ? "PATCH" : "PUT";
 		const line = `gh api --method ${method} repos/${repository}${path} --input deploy/github/${file}.json`;
 		check(what, names.length > 0 && `${names.join(", ")} must be as in ${file}.json`, line);
 	}

@@ -52,9 +52,9 @@ function htmlPath(path: string): string {
 	return path.replace("README.md", "index.md").replace(/\.md$/, ".html");
 }
 
-/** HTML in Markdown is shown as text. A link in the repository, but not in the guide, becomes plain text. */
+/** Shows HTML as text. A link in the repository, but not in the guide, becomes plain text. */
 function renderMarkdown(markdown: string, path: string, paths: ReadonlySet<string>, lang: Lang): string {
-	const slugOf = slugs();
+	const slugOf = createSlugs();
 	const { t } = textsIn[lang];
 	const group = (code: "example" | "table") => `role="group" aria-label="${t(code)}" tabindex="0"`;
 	const marked = new Marked({
@@ -89,8 +89,8 @@ function linkTarget(href: string, path: string, paths: ReadonlySet<string>): str
 	return `${htmlPath(file)}${anchor === undefined ? "" : `#${anchor}`}`;
 }
 
-/** Ids of one page's headings, as GitHub makes them; a repeated heading gets a number. */
-function slugs(): (text: string) => string {
+/** Ids of a page's headings, as GitHub makes them; a repeated one gets a number. */
+function createSlugs(): (text: string) => string {
 	const used = new Map<string, number>();
 	return (text) => {
 		const slug = text
