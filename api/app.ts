@@ -88,7 +88,7 @@ export function routeOf(
 	// A PUT or DELETE of any other path is refused as a write.
 	if (method === "PUT" || method === "DELETE" || writePaths.test(path))
 		return routeWrite(method, target, path, basePath);
-	const route = routes.find((route) => isBelow && (isRead || !route.isFallback) && route.matches(path));
+	const route = routes.find((other) => isBelow && (isRead || !other.isFallback) && other.matches(path));
 	return route ? readOnly({ kind: "other", route, path }) : refused(refuseRead(404));
 }
 
@@ -185,15 +185,15 @@ export async function answerStatus(
 	read: ReadStatus | null,
 	client: Client = [],
 ): Promise<Reply> {
-	const refused = (status: number, error: Problem, retryAfter?: number) =>
+	const refuseStatus = (status: number, error: Problem, retryAfter?: number) =>
 		refuse({ status, errors: [error], retryAfter }, anySite);
 	const text = decodeSegment(segment) ?? segment;
 	const smallkey = parseSmallkey(text);
-	if (!smallkey) return refused(400, smallkeyProblem(text));
-	if (!read) return refused(404, problemAt("status", "status-elsewhere"));
+	if (!smallkey) return refuseStatus(400, smallkeyProblem(text));
+	if (!read) return refuseStatus(404, problemAt("status", "status-elsewhere"));
 	const status = await read(smallkey, client);
-	if (status === "too many") return refused(429, problemAt("", "limit", 2), 2);
-	if (!status) return refused(404, problemAt("smallkey", "not-registered", smallkey));
+	if (status === "too many") return refuseStatus(429, problemAt("", "limit", 2), 2);
+	if (!status) return refuseStatus(404, problemAt("smallkey", "not-registered", smallkey));
 	const { etag } = status("en");
 	return textReply(200, status, { ...anySite, ...(etag !== null && { ETag: etag }) });
 }

@@ -1,6 +1,7 @@
 import { maxRegistrationBytes } from "../registry/registration.ts";
 import type { Lang } from "../registry/smallkey.ts";
 import { problemAt, textIn, textsOf } from "../registry/texts.ts";
+import { shortened } from "../registry/untrusted.ts";
 import type { Refusal } from "../store/store.ts";
 
 export interface Reply {
@@ -109,10 +110,8 @@ export function refuse(
 	headers: Record<string, string> = {},
 ): Reply {
 	const wait = retryAfter !== undefined && { "Retry-After": String(retryAfter) };
-	const cut = (text: string) =>
-		text.length <= maxErrorLength ? text : `${text.slice(0, maxErrorLength).toWellFormed()}…`;
 	const valueIn = (lang: Lang) => ({
-		errors: textsOf(errors, lang).map(cut),
+		errors: textsOf(errors, lang).map((text) => shortened(text, maxErrorLength)),
 		hint: hint && textIn(lang, hint),
 	});
 	return textReply(status, valueIn, { ...wait, ...headers });

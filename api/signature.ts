@@ -57,5 +57,5 @@ export async function isSignedBy(
 	const secrets = [sender?.secret, until === null || now < until ? previous : undefined];
 	const verifyOne = (secret = dummySecret) => verify(secret, message, signature);
 	const matches = await Promise.all(secrets.map(verifyOne));
-	return matches.some((isMatch, at) => isMatch && secrets[at] !== undefined);
+	return matches.some((isMatch, index) => isMatch && secrets[index] !== undefined);
 }

@@ -109,7 +109,7 @@ const encoder = new TextEncoder();
 export function renderFragments(layer: CheckedLayer, settings: Required<FragmentSettings>): RenderedLayer {
 	const { smallkey, registration, description } = layer;
 	const facts = langs.map((lang) => layerFacts(lang, smallkey, registration, description, settings));
-	const texts = settings.targets.flatMap((target) => facts.map((layer) => renderAt(target, layer)));
+	const texts = settings.targets.flatMap((target) => facts.map((langFacts) => renderAt(target, langFacts)));
 	const fragments = texts.map((text) => (text ? encoder.encode(text) : null));
 	return { fragments, rank: description ? drawingRank(description) : middleRank };
 }

@@ -38,7 +38,7 @@ export function parseTargets(text: string): readonly TargetName[] | string {
 }
 
 export function targetOf(name: TargetName): Target {
-	const target = targets.find((target) => target.name === name);
+	const target = targets.find((candidate) => candidate.name === name);
 	if (!target) throw new Error(`${name}: is not a target`);
 	return target;
 }

@@ -44,7 +44,8 @@ export type SenderKey = Readonly<Record<"sender" | "secret" | "place", string>>;
 
 /** RCS specification, "Request headers". */
 export async function signWith({ sender, secret }: SenderKey, request: PublisherRequest, time: Date) {
-	const [timestamp, body] = [time.toISOString(), request.body ?? new Uint8Array(0)];
+	const timestamp = time.toISOString();
+	const body = request.body ?? new Uint8Array(0);
 	const base = new URL(request.url).pathname.replace(/(?<!\/)\/+$/, "");
 	const segment = encodeURIComponent(request.smallkey).replaceAll("%2B", "+").replaceAll("%3D", "=");
 	const target = `${base}/register/${segment}`;

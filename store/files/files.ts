@@ -74,8 +74,8 @@ export async function replaceFile(path: string, text: string, mode = 0o600): Pro
 	} catch (error) {
 		await rm(temporary, { force: true }).catch(() => undefined);
 		if ((error as NodeJS.ErrnoException).code !== "ENOSPC") throw error;
-		const text = `${path}: there is no room on the disk, and the file stays as it was`;
-		throw Object.assign(new Error(text, { cause: error }), { code: "ENOSPC" });
+		const message = `${path}: there is no room on the disk, and the file stays as it was`;
+		throw Object.assign(new Error(message, { cause: error }), { code: "ENOSPC" });
 	}
 	await using folder = await files.open(dirname(path), "r");
 	await folder.sync();

@@ -15,8 +15,8 @@ export async function askService(
 	try {
 		const answer = await createFetch({ allowPrivate: true, timeoutMs, maxBytes })(address, init);
 		const { ok, status, headers } = answer;
-		const [etag, date] = [headers.get("ETag"), headers.get("Date")];
-		return { ok, status, text: await answer.text(), etag, date };
+		const text = await answer.text();
+		return { ok, status, text, etag: headers.get("ETag"), date: headers.get("Date") };
 	} catch (cause) {
 		throw new Error(address, { cause });
 	}
