@@ -25,7 +25,7 @@ import type { Thumbnails } from "./proofs.ts";
 
 type EarlierCatalogue = NonNullable<ReturnType<typeof readEarlier>>;
 
-/** Null unless every chunk is as it was written. `dateMs` is 0 if the history has to be read from the start. */
+/** Null unless every chunk is as written. `dateMs` is 0 if the history has to be read from the start. */
 export function readEarlier(out: string, { chunks }: Manifest, { commit, dateMs, isUntouched }: UsableState) {
 	const whole = chunks.flatMap((path): EarlierChunk[] => {
 		if (path === null) return [{ path, entries: [] }];
@@ -41,9 +41,9 @@ export function readEarlier(out: string, { chunks }: Manifest, { commit, dateMs,
 interface ReadOptions {
 	options: CatalogueOptions;
 	thumbnails: Thumbnails;
-	/** Null if all layers have to be read. */
+	/** Null reads all layers. */
 	before: EarlierCatalogue | null;
-	/** Layers that are read already. */
+	/** Layers read already. */
 	read: ReadLayers;
 }
 
@@ -51,18 +51,20 @@ export async function readContent(
 	layersAt: LocatedLayers,
 	{ options, thumbnails, before, read }: ReadOptions,
 ): Promise<CatalogueContent & { owners: OwnersOf; dateMs: number }> {
-	const at = "commit" in layersAt ? layersAt : null;
+	const tip = "commit" in layersAt ? layersAt : null;
 	const files = "files" in layersAt ? layersAt.files : await readReviewers(layersAt);
 	const { health, owners } = parseReviewers(files);
-	const earlier = at && before && (await isOnBranch(at, before.commit)) ? before : null;
+	const earlier = tip && before && (await isOnBranch(tip, before.commit)) ? before : null;
 	const earlierEntries = (earlier?.chunks ?? []).flatMap((chunk) => chunk.entries);
 	const entries = new Map(earlierEntries.map((entry) => [entry.smallkey, entry]));
 	const recovered = earlierEntries.filter((entry) => entry.health && !health.has(entry.smallkey));
 	const make = (layer: CheckedLayer) => contentOf(layer, options.fragments);
-	const layers = at ? await readLayers(at, earlier, recovered, read, make) : new Map<string, Entry | null>();
+	const layers = tip
+		? await readLayers(tip, earlier, recovered, read, make)
+		: new Map<string, Entry | null>();
 	for (const [smallkey, layer] of read) layers.set(smallkey, layer && make(layer));
 	const served = [...layers].flatMap(([smallkey, content]) => (content ? smallkey : []));
-	const { last, changes, dateMs } = await historyAt(at, options.senderNames, earlier, entries, served);
+	const { last, changes, dateMs } = await continueHistory(tip, options.senderNames, earlier, entries, served);
 	const update = (content: Entry) => {
 		const { smallkey } = content;
 		const thumbnail = thumbnails.get(smallkey)?.path;
@@ -82,19 +84,19 @@ export async function readContent(
 
 /** Changed and recovered ones, or all; null if not served. */
 async function readLayers(
-	at: LocatedCommit,
+	tip: LocatedCommit,
 	earlier: EarlierCatalogue | null,
 	recovered: readonly Entry[],
 	read: ReadLayers,
 	make: (layer: CheckedLayer) => Entry,
 ): Promise<Map<string, Entry | null>> {
 	const changed = earlier && [
-		...(await diffTree(at.repository, earlier.commit, at.commit, "layers")),
+		...(await diffTree(tip.repository, earlier.commit, tip.commit, "layers")),
 		...recovered.map(({ smallkey }) => ({ path: layerPath(smallkey), mode: "100644", id: null })),
 	];
-	const paths = changed ?? (await listTree(at.repository, at.commit, "layers/"));
+	const paths = changed ?? (await listTree(tip.repository, tip.commit, "layers/"));
 	const unread = paths.filter(({ path }) => !read.has(parseLayerPath(path)?.smallkey ?? ""));
-	const served = await readServed(at, unread, make, changed ? null : paths);
+	const served = await readServed(tip, unread, make, changed ? null : paths);
 	return new Map(served.layers);
 }
 
@@ -102,21 +104,21 @@ async function readLayers(
  * Continues the earlier catalogue's history, unless that lacks a layer: another spelling of its smallkey was served.
  * @param served smallkeys of layers whose files were read
  */
-async function historyAt(
-	at: LocatedCommit | null,
+async function continueHistory(
+	tip: LocatedCommit | null,
 	names: CatalogueOptions["senderNames"],
 	earlier: EarlierCatalogue | null,
 	entries: ReadonlyMap<string, KnownOfLayer>,
 	served: readonly string[],
 ): Promise<{ last: ReadonlyMap<string, KnownOfLayer>; changes: RecentChange[]; dateMs: number }> {
 	const before = earlier && earlier.dateMs > 0 ? earlier : null;
-	const range = before ? `${before.commit}..${at?.commit}` : at?.commit;
-	const history = at && range && (await readHistory(at.repository, range, before?.dateMs));
+	const range = before ? `${before.commit}..${tip?.commit}` : tip?.commit;
+	const history = tip && range && (await readHistory(tip.repository, range, before?.dateMs));
 	if (!history) return { last: new Map(), changes: [], dateMs: 0 };
 	const last = new Map(before ? entries : []);
 	addLastChanges(last, history.commits, names);
 	if (before && !served.every((smallkey) => last.has(smallkey)))
-		return historyAt(at, names, null, entries, served);
+		return continueHistory(tip, names, null, entries, served);
 	return { last, changes: recentChanges(history.commits, before?.changes), dateMs: history.dateMs };
 }
 

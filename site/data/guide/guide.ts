@@ -15,7 +15,7 @@ const securityPage = "security.md";
 
 const docs = fileURLToPath(new URL("../../../docs", import.meta.url));
 
-/** Sorted by path, then the page on security. Paths are below `docs/`: `fr/publish.md`. */
+/** Sorted by path, then security. Paths are below `docs/`: `fr/publish.md`. */
 export function readGuidePages() {
 	const paths = glob.sync("**/*.md", { cwd: docs }).sort();
 	const pages = paths.map((path) => ({ path, markdown: readFileSync(join(docs, path), "utf8") }));
