@@ -213,7 +213,7 @@ export const rows: Row[] = [
 		what: "memory after 3 s of reads",
 		reference: "bytes of the v0.9 fragments",
 		unit: "MB",
-		goal: "≤ 250 MB",
+		goal: "≤ 500 MB",
 		measure: async (world) => {
 			const { url, pid, fragments } = await restarted(world);
 			await wrk(`${url}/v0.9/doc/en/${world.smallkeys[0]}`);
