@@ -18,8 +18,8 @@ export type ReadCapabilities = (
 	layers: readonly string[],
 ) => Promise<Capabilities>;
 
-/** @returns a `Trouble` for an exception and for any other document */
-function parseCapabilities(
+/** For documents that are not asked for over HTTP. @returns a `Trouble` for an exception and for any other document */
+export function parseCapabilities(
 	document: Uint8Array | Parts,
 	contentType: string,
 	service: OgcService,
