@@ -6,7 +6,7 @@ export type ReadRequest = Exclude<ReturnType<typeof parseRead>, number | null>;
 
 export interface ReadSettings {
 	basePath: string;
-	/** More get 414. */
+	/** A request with more smallkeys gets 414. */
 	docsMaxKeys: number;
 	targets: readonly TargetName[];
 	site?: boolean;
@@ -19,9 +19,9 @@ const callbackPattern = /^[A-Za-z_$][A-Za-z0-9_$]*(?:\.[A-Za-z_$][A-Za-z0-9_$]*)
 const maxCallbackLength = 128;
 
 interface ReadPath {
-	/** Such as `/v0.9/doc/`; of a `query`, the whole path. */
+	/** Such as `/v0.9/doc/`; the whole path if `kind` is `query`. */
 	prefix: string;
-	/** `either`: a comma means several layers. `query`: lang and keys are in the query. */
+	/** `either`: several layers if the keys have a comma. `query`: lang and keys are parameters. */
 	kind: "doc" | "docs" | "either" | "query";
 	target: Target;
 }
@@ -61,13 +61,13 @@ export function parseRead(target: string, { basePath, targets, docsMaxKeys }: Re
 	if (!path) return null;
 	const end = target.includes("?") ? target.indexOf("?") : target.length;
 	const query = target.slice(end + 1);
-	const rest = target.slice(basePath.length + path.prefix.length, end);
+	const tail = target.slice(basePath.length + path.prefix.length, end);
 	const isQuery = path.kind === "query";
-	const [langText = "", keys, ...more] = isQuery
+	const [langText = "", keys, ...suffix] = isQuery
 		? [parameterOf(query, "lang"), parameterOf(query, "id")]
-		: rest.split("/", 4);
-	const isSorted = path.kind === "docs" && path.target.canSort === true && more[0] === "sort";
-	if (keys === undefined || more.length !== (isSorted ? 1 : 0) || (isQuery && rest !== "")) return null;
+		: tail.split("/", 4);
+	const isSorted = path.kind === "docs" && path.target.canSort === true && suffix[0] === "sort";
+	if (keys === undefined || suffix.length !== (isSorted ? 1 : 0) || (isQuery && tail !== "")) return null;
 	const lang = parseLang(decodeSegment(langText) ?? "");
 	if (!lang) return 400;
 	const isDocs = path.kind === "either" ? /,|%2c/i.test(keys) : path.kind !== "doc";
@@ -75,21 +75,20 @@ export function parseRead(target: string, { basePath, targets, docsMaxKeys }: Re
 	const callback = lastCallback(query);
 	if (callback !== null && (callback.length > maxCallbackLength || !callbackPattern.test(callback)))
 		return 400;
-	// `isQuery`: for the target's `queryDoor`.
 	const common = { target: path.target.name, lang, callback, isQuery, isSorted };
 	if (!isDocs) {
 		const smallkey = parseSmallkey(decodeSegment(keys) ?? "");
 		return smallkey ? { kind: "doc" as const, ...common, items: [smallkey] } : 404;
 	}
 	// A key that cannot be decoded is kept as sent.
-	const decoded =
-		decodeSegment(keys)?.split(",") ?? keys.split(",").map((item) => decodeSegment(item) ?? item);
-	if (decoded.length > maxItems) return 414;
-	const items = decoded.map(trimSpaces);
+	const texts = decodeSegment(keys)?.split(",") ?? keys.split(",").map((item) => decodeSegment(item) ?? item);
+	if (texts.length > maxItems) return 414;
+	const items = texts.map(trimSpaces);
 	const isOver = items.length > docsMaxKeys && smallkeysOf(items).length > docsMaxKeys;
 	return isOver ? 414 : { kind: "docs" as const, ...common, items };
 }
 
+/** At both ends. The lookbehind keeps the time linear. */
 function trimSpaces(item: string): string {
 	return item.includes(" ") ? item.replace(/^ +|(?<! ) +$/g, "") : item;
 }

@@ -31,11 +31,11 @@ export function memoize<T>(read: (key: string) => Promise<T>): (key: string) => 
 	};
 }
 
-/** By name in lower case: a batch may change thousands of layers in one folder. */
+/** Keyed by the name in lower case; kept, since a batch may change thousands of layers in one folder. */
 const namesByFolder = new WeakMap<Folder, Map<string, string[]>>();
 
 function namesLike(folder: Folder, name: string): string[] {
-	const names = namesByFolder.get(folder) ?? groupBy(folder.keys(), (each) => each.toLowerCase());
+	const names = namesByFolder.get(folder) ?? groupBy(folder.keys(), (key) => key.toLowerCase());
 	namesByFolder.set(folder, names);
 	return names.get(name.toLowerCase()) ?? [];
 }
@@ -55,12 +55,13 @@ export function readerOf(files: CommitFiles) {
 		const path = layerPath(smallkey);
 		const { folder, name } = splitPath(path);
 		const names = namesLike(await files.folder(folder), name);
-		const paths = new Set(names.map((each) => `layers/${folder}/${each}`));
-		for (const [other, text] of edited.get(path.toLowerCase()) ?? [])
-			text === null ? paths.delete(other) : paths.add(other);
+		const paths = new Set(names.map((spelling) => `layers/${folder}/${spelling}`));
+		for (const [editedPath, text] of edited.get(path.toLowerCase()) ?? [])
+			if (text === null) paths.delete(editedPath);
+			else paths.add(editedPath);
 		// Leaves out a Kelvin sign (U+212A), whose lower case is `k`.
 		return [...paths]
-			.flatMap((each) => parseSmallkey(splitPath(each).name.slice(0, -".json".length)) ?? [])
+			.flatMap((spelling) => parseSmallkey(splitPath(spelling).name.slice(0, -".json".length)) ?? [])
 			.sort();
 	}
 

@@ -101,17 +101,18 @@ const noRoom: Refusal = {
 	retryAfter: 1,
 };
 
-/** `read`: a Reply refuses the body. `end` frees its room. */
+/** `read` returns the body, or a Reply that refuses it; `end` frees its room. */
 export function createReceiver(timeoutMs: number, maxHeldBytes = defaultHeldBytes) {
 	const bodies = new Room(maxBodies);
 	const bytes = new Room(maxHeldBytes);
 	return (request: IncomingMessage, client: Client) => {
-		const place = bodies.hold(client);
-		const room = bytes.hold(client);
-		const read = async () => (place.take(1) ? refuseWrite(noRoom) : readBody(request, timeoutMs, room.take));
+		const bodyShare = bodies.hold(client);
+		const byteShare = bytes.hold(client);
+		const read = async () =>
+			bodyShare.take(1) ? refuseWrite(noRoom) : readBody(request, timeoutMs, byteShare.take);
 		const end = () => {
-			place.end();
-			room.end();
+			bodyShare.end();
+			byteShare.end();
 		};
 		return { read, end };
 	};
@@ -128,8 +129,8 @@ function readBody(request: IncomingMessage, timeoutMs: number, take: ReturnType<
 			resolve(body);
 		};
 		const errors = [problemAt("", "body-late", timeoutMs / 1000)];
-		const late = () => settle(refuseWrite({ status: 408, errors }, { Connection: "close" }));
-		const timer = setTimeout(late, timeoutMs);
+		const refuseLate = () => settle(refuseWrite({ status: 408, errors }, { Connection: "close" }));
+		const timer = setTimeout(refuseLate, timeoutMs);
 		request.on("data", (chunk: Buffer) => {
 			if (!chunks) return;
 			length += chunk.length;

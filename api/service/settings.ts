@@ -8,6 +8,7 @@ export type Configuration = ReturnType<typeof readCore>;
 
 type ReadSettings = (variables: Variables) => object;
 
+/** The intersection of what the readers return. */
 type SettingsOf<Readers extends readonly ReadSettings[]> = {
 	[Index in keyof Readers]: (settings: ReturnType<Readers[Index]>) => void;
 }[number] extends (settings: infer All) => void
@@ -18,10 +19,10 @@ export const trialDataDir = ".data";
 
 export function readConfiguration<Readers extends readonly ReadSettings[]>(
 	env: Environment,
-	...more: Readers
+	...readers: Readers
 ): Configuration & SettingsOf<Readers> {
 	const variables = new Variables(env);
-	const configuration = Object.assign(readCore(variables, env), ...more.map((read) => read(variables)));
+	const configuration = Object.assign(readCore(variables, env), ...readers.map((read) => read(variables)));
 	variables.check();
 	return configuration;
 }
@@ -35,7 +36,7 @@ function readCore(variables: Variables, env: Environment) {
 		host: variables.text("HOST", "127.0.0.1"),
 		dataDir,
 		lastStart: variables.text("LAST_START", ""),
-		/** With the checkout's examples. */
+		/** A trial shows the examples of the checkout. */
 		isTrial: !isProduction && dataDir === resolve(trialDataDir),
 		...readServing(variables, { fallback: 1000, max: 1000 }),
 		cacheMegabytes: variables.integer("CACHE_MB", 64, 1, 100_000),
@@ -54,29 +55,30 @@ function readCore(variables: Variables, env: Environment) {
 	};
 }
 
-export function settingNames(more: readonly ReadSettings[], env: Environment = {}): Set<string> {
+/** With those that are read only with `GITHUB_REPOSITORY`. */
+export function settingNames(readers: readonly ReadSettings[], env: Environment = {}): Set<string> {
 	const variables = new Variables({ ...env, GITHUB_REPOSITORY: "owner/name" });
 	readCore(variables, env);
-	for (const read of more) read(variables);
+	for (const read of readers) read(variables);
 	return new Set([...variables.names, "SENDERS"]);
 }
 
 /** Whether the Levenshtein distance is at most `edits`. */
 function isNear(from: string, to: string, edits: number): boolean {
 	if (from === "" || to === "") return from.length + to.length <= edits;
-	const [a, b] = [from.slice(1), to.slice(1)];
-	if (from[0] === to[0]) return isNear(a, b, edits);
-	return edits > 0 && (isNear(a, b, edits - 1) || isNear(a, to, edits - 1) || isNear(from, b, edits - 1));
+	const [fromRest, toRest] = [from.slice(1), to.slice(1)];
+	if (from[0] === to[0]) return isNear(fromRest, toRest, edits);
+	const pairs = [[fromRest, toRest] as const, [fromRest, to] as const, [from, toRest] as const];
+	return edits > 0 && pairs.some(([a, b]) => isNear(a, b, edits - 1));
 }
 
-export function misspeltSettings(env: Environment, more: readonly ReadSettings[]): string[] {
-	const names = [...settingNames(more, env), "NODE_ENV"];
+export function misspeltSettings(env: Environment, readers: readonly ReadSettings[]): string[] {
+	const names = [...settingNames(readers, env), "NODE_ENV"];
 	return Object.keys(env).flatMap((name) => {
 		if (names.includes(name) || !/^[A-Z][A-Z_]{4,}$/.test(name)) return [];
-		const near = [1, 2].flatMap((edits) => names.find((other) => isNear(name, other, edits)) ?? []);
-		return near
-			.slice(0, 1)
-			.map((other) => `${name}: is no setting; did you mean ${other}? docs/settings.md has all`);
+		const near =
+			names.find((other) => isNear(name, other, 1)) ?? names.find((other) => isNear(name, other, 2));
+		return near ? [`${name}: is no setting; did you mean ${near}? docs/settings.md has all`] : [];
 	});
 }
 
@@ -85,7 +87,7 @@ export function withoutStore(env: Environment): Environment {
 	return { ...env, GITHUB_REPOSITORY: undefined };
 }
 
-/** For `parsed`, which never names the value: it may have a password. */
+/** The problem does not repeat the value, which may have a password. */
 function parseProxy(href: string): { href: string } | string {
 	const isAddress = /^https?:\/\//.test(href) && URL.canParse(href);
 	return isAddress ? { href } : "must be an http or https address, such as http://proxy.example:3128";
@@ -94,7 +96,7 @@ function parseProxy(href: string): { href: string } | string {
 const settingsFileName = "fragments.env";
 
 /**
- * Lines of `NAME=value`, as in systemd's `EnvironmentFile`. The environment has precedence.
+ * Lines of `NAME=value`, and comments with `#` or `;`. The environment has precedence.
  * @throws {Error} for another line
  */
 export function withSettingsFile(environment: Environment, folder: string): Environment {
@@ -105,9 +107,9 @@ export function withSettingsFile(environment: Environment, folder: string): Envi
 	for (const [index, line] of text.split(/\r?\n/).entries()) {
 		if (/^\s*(?:[#;].*)?$/.test(line)) continue;
 		const [, name, value = ""] = /^([A-Z][A-Z0-9_]*)=(.*)$/.exec(line.trim()) ?? [];
-		// The line may have a secret.
+		// The message does not show the line, which may have a secret.
 		if (name === undefined) throw new Error(`${path}: line ${index + 1}: must be NAME=value`);
-		settings[name] = /^["'].*["']$/.test(value) ? value.slice(1, -1) : value;
+		settings[name] = /^(["']).*\1$/.test(value) ? value.slice(1, -1) : value;
 	}
 	return { ...settings, ...environment };
 }

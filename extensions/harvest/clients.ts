@@ -14,17 +14,17 @@ export function createClients(ask: Ask, mapWkid: number): Clients {
 	return { ask, mapWkid, read: createReadCapabilities(ask) };
 }
 
-/** Requests end with the signal. Capabilities are shared: only the wait for them ends. */
+/** An abort cancels requests; it only ends the wait for capabilities, which are shared. */
 export function limitClients({ ask, read, mapWkid }: Clients, signal: AbortSignal): Clients {
 	return {
 		mapWkid,
 		ask: (address, options) => ask(address, { ...options, signal }),
 		async read(...request) {
-			const reading = read(...request);
-			const late = aborted(signal, reading).then(() => {
+			const capabilities = read(...request);
+			const timeout = aborted(signal, capabilities).then(() => {
 				throw new Trouble("down", causeOf("unfinished"));
 			});
-			return Promise.race([reading, late]);
+			return Promise.race([capabilities, timeout]);
 		},
 	};
 }

@@ -53,13 +53,15 @@ function changesIn(lang: Lang, { before, after }: ChangedLayer, settings: Fragme
 	return changes;
 }
 
-const changedMember = /^(?<sign>[+-])\s*(?:"(?<name>(?:[^"\\]|\\.)*)": )?(?<value>.*?),?$/;
+/** A line of JSON without its indent. */
+const memberLine = /^(?:"(?<name>(?:[^"\\]|\\.)*)": )?(?<value>.*?),?$/;
 
 /** Values with their sign, without brackets, and without a layer's type, which each target names differently. */
 function changedValues(diff: string[]): string[] {
-	return diff.flatMap((line) => {
-		const { sign = "", name = "", value = "" } = changedMember.exec(line)?.groups ?? {};
-		return /^[[\]{}]*$/.test(value) || /^(?:layerType|type)$/.test(name) ? [] : [sign + value];
+	const changed = diff.filter((line) => /^[+-]/.test(line));
+	return changed.flatMap((line) => {
+		const { name = "", value = "" } = memberLine.exec(line.slice(1).trim())?.groups ?? {};
+		return /^[[\]{}]*$/.test(value) || /^(?:layerType|type)$/.test(name) ? [] : [line.charAt(0) + value];
 	});
 }
 

@@ -35,6 +35,7 @@ export class RegisterPanel {
 		const textOf = (id: string) => (document.getElementById(id) as HTMLInputElement).value;
 		this.#show(t("asking-service"));
 		const answer = await sendDraft(draft, textOf("sender").trim(), textOf("secret")).catch(() => null);
+		if (answer?.isAccepted) renewCatalogue();
 		this.#show(answer ? renderAnswer(answer, draft.smallkey) : html`<p class="bad">${t("site-silent")}</p>`);
 	}
 
@@ -50,7 +51,7 @@ function renderFile({ smallkey, text }: Draft) {
 		<span class="hint"><code>${layerPath(smallkey)}</code></span></p>`;
 }
 
-/** Empty without a repository, and for a registration that is too long for an address. */
+/** Empty without a repository, or if the address would be too long. */
 function renderProposal({ smallkey, text }: Draft): Content {
 	const { repository, branch } = settings;
 	const query = new URLSearchParams({ filename: layerPath(smallkey), value: text });
@@ -80,23 +81,22 @@ async function sendDraft({ smallkey, text: body }: Draft, sender: string, secret
 	});
 	const answer = ((await response.json().catch(() => null)) ?? {}) as Record<string, unknown>;
 	return {
-		// A receipt has a member `status`, too: the address of the layer's status.
+		// In a receipt, `status` is the address of the layer's status.
 		status: response.status,
+		isAccepted: response.ok,
 		errors: problemsIn(answer.errors),
 		warnings: problemsIn(answer.warnings),
 		isReviewed: answer.branch !== undefined || answer.pull_request !== undefined,
 	};
 }
 
-/** A proxy may answer in place of the service. */
+/** Empty for anything but a list: a proxy may answer in place of the service. */
 function problemsIn(value: unknown) {
 	return (Array.isArray(value) ? value : []).map((text) => ({ pointer: "", text: String(text) }));
 }
 
-function renderAnswer({ status, errors, warnings, isReviewed }: Answer, smallkey: string) {
-	if (status < 200 || status >= 300)
-		return html`<p class="bad">${t("refused", status)}</p>${renderProblems(errors)}`;
-	renewCatalogue();
+function renderAnswer({ status, isAccepted, errors, warnings, isReviewed }: Answer, smallkey: string) {
+	if (!isAccepted) return html`<p class="bad">${t("refused", status)}</p>${renderProblems(errors)}`;
 	const state = { ...currentState(), page: "layers" as const, layer: smallkey };
 	const next = isReviewed ? t("needs-review") : stateLink(state, t("open-layer"));
 	return html`<p class="good">${t("accepted", status)}</p>

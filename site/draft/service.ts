@@ -16,7 +16,7 @@ export interface Service extends ServiceAddress {
 	layers: readonly ServiceLayer[];
 }
 
-/** Its `layerName` is empty if the layer is still to be chosen. @throws {ServiceFailed} */
+/** `layerName` is empty if the user must still choose the layer. @throws {ServiceFailed} */
 export async function readService({ kind, url, layerName }: ServiceAddress): Promise<Service> {
 	const layers =
 		kind === "wms"
@@ -33,8 +33,8 @@ export async function readService({ kind, url, layerName }: ServiceAddress): Pro
 async function readArcgisLayers(url: string, number: string): Promise<ServiceLayer[]> {
 	if (number === "") {
 		// `/layers` has the kinds of layers; some servers do not have it.
-		const whole = await askJson(documentAddress(url, "/layers")).then(featureLayersOf, () => null);
-		return (whole ?? featureLayersOf(await askJson(documentAddress(url))) ?? []).map(arcgisLayer);
+		const layers = await askJson(documentAddress(url, "/layers")).then(featureLayersOf, () => null);
+		return (layers ?? featureLayersOf(await askJson(documentAddress(url))) ?? []).map(arcgisLayer);
 	}
 	const document = await askJson(documentAddress(url, `/${number}`));
 	return layerProblem(document) ? [] : [arcgisLayer({ id: number, ...document })];
@@ -51,30 +51,31 @@ export interface Twin {
 
 const maxTwins = 4;
 
-/** Services ignore parameters that they do not know, so a twin by a parameter alone needs another title. */
+/** Services ignore unknown parameters: if only a parameter differs, the twin must have another title. */
 export async function findTwin(service: Service, layer: ServiceLayer): Promise<Twin | null> {
 	const { kind, url } = service;
 	const lang = langOf(url);
 	const names = twinTexts(layer.name, lang);
 	for (const address of twinAddresses(url, lang).slice(0, maxTwins)) {
 		const layerName = kind === "feature" ? layer.name : "";
-		const other = await orFailure(readService({ kind, url: address, layerName }));
-		if (other instanceof ServiceFailed) continue;
-		const isSameCount = service.layers.length === other.layers.length;
-		const samePlace = isSameCount ? other.layers[service.layers.indexOf(layer)] : undefined;
-		const twin = findFirst(other, [layer.name, ...names]) ?? samePlace;
-		const isParameter = new URL(address).pathname === new URL(url).pathname;
-		if (!twin || twin.geometry !== layer.geometry || (isParameter && twin.title === layer.title)) continue;
+		const candidate = await orFailure(readService({ kind, url: address, layerName }));
+		if (candidate instanceof ServiceFailed) continue;
+		const hasSameCount = service.layers.length === candidate.layers.length;
+		const counterpart = hasSameCount ? candidate.layers[service.layers.indexOf(layer)] : undefined;
+		const twin = findByName(candidate, [layer.name, ...names]) ?? counterpart;
+		const differsByParameter = new URL(address).pathname === new URL(url).pathname;
+		if (!twin || twin.geometry !== layer.geometry || (differsByParameter && twin.title === layer.title))
+			continue;
 		return { url: address, layer: twin };
 	}
 	// One service may have a layer for each language: `roads_en` and `roads_fr`.
-	const twin = findFirst(service, names);
+	const twin = findByName(service, names);
 	return twin && { url, layer: twin };
 }
 
-function findFirst({ layers }: Service, names: readonly string[]): ServiceLayer | null {
+function findByName({ layers }: Service, names: readonly string[]): ServiceLayer | null {
 	for (const name of names) {
-		const layer = layers.find((candidate) => candidate.name === name);
+		const layer = layers.find((layer) => layer.name === name);
 		if (layer) return layer;
 	}
 	return null;

@@ -2,5 +2,4 @@
 const lang = navigator.languages
 	.map((code) => code.slice(0, 2).toLowerCase())
 	.find((code) => code === "en" || code === "fr");
-const here = location.href.split(/[?#]/)[0];
-location.replace(new URL(`${lang ?? "en"}/${location.search}${location.hash}`, here));
+location.replace(new URL(`${lang ?? "en"}/${location.search}${location.hash}`, location.href));
