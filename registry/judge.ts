@@ -150,8 +150,8 @@ function judgePlace(path: string, isRemoved: boolean): Problem | null {
 
 /** @returns path → problem, also of files that do not change */
 function judgeNames(files: readonly JudgedFile[], before: PathsByKey | null, rules: Rules) {
-	const named = files.flatMap((file) => (file.name ? [{ ...file, ...file.name }] : []));
-	const groups = groupBy(named, ({ smallkey }) => smallkey.toLowerCase());
+	const layerFiles = files.flatMap((file) => (file.name ? [{ ...file, ...file.name }] : []));
+	const groups = groupBy(layerFiles, ({ smallkey }) => smallkey.toLowerCase());
 	const problems = [...groups].flatMap(([lower, spellings]) => [
 		...judgeSpellings(spellings, before && new Set(before.get(lower)), rules),
 	]);

@@ -76,9 +76,9 @@ export const validate = createRun(async ({ read, io }) => {
 	);
 	const isAll = names.length === 0;
 	io.warn(`Checking ${isAll ? "layers/ of this checkout" : counted(names.length, "named file")}`);
-	const named = await Promise.all(names.map(readFileNamed));
-	const files = isAll ? collectFolder("layers") : named.sort((a, b) => (a.path < b.path ? -1 : 1));
-	const findings = isAll ? checkAll(files) : checkFiles(named);
+	const namedFiles = await Promise.all(names.map(readFileNamed));
+	const files = isAll ? collectFolder("layers") : namedFiles.sort((a, b) => (a.path < b.path ? -1 : 1));
+	const findings = isAll ? checkAll(files) : checkFiles(namedFiles);
 	for (const { isWarning, ...problem } of findings)
 		io.warn(plain(`${isWarning ? "warning: " : ""}${problemLine(problem)}`));
 	const warnings = findings.filter(({ isWarning }) => isWarning).length;

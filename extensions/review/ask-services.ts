@@ -51,11 +51,11 @@ type TouchedService = ReturnType<typeof touchedServices>[number];
 
 /** `touchedLangs`: languages whose service was not registered before. */
 function touchedServices({ file, lineAt, before, after }: ChangedLayer) {
-	const known = new Set<string>();
-	for (const { layer } of servicesOf(before)) for (const lang of langs) known.add(requestOf(layer, lang));
+	const requests = new Set<string>();
+	for (const { layer } of servicesOf(before)) for (const lang of langs) requests.add(requestOf(layer, lang));
 	return servicesOf(after).flatMap(({ layer, place }) => {
-		const touchedLangs = langs.filter((lang) => !known.has(requestOf(layer, lang)));
-		for (const lang of touchedLangs) known.add(requestOf(layer, lang));
+		const touchedLangs = langs.filter((lang) => !requests.has(requestOf(layer, lang)));
+		for (const lang of touchedLangs) requests.add(requestOf(layer, lang));
 		return touchedLangs.length > 0 ? [{ file, lineAt, layer, place, touchedLangs }] : [];
 	});
 }

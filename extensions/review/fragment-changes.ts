@@ -39,16 +39,16 @@ function changesIn(lang: Lang, { before, after }: ChangedLayer, settings: Fragme
 		return fragment === null ? [] : JSON.stringify(JSON.parse(fragment), null, 2).split("\n");
 	};
 	const changes: FragmentChange[] = [];
-	const seen = new Set<string>();
+	const shownValues = new Set<string>();
 	for (const target of settings.targets ?? targetNames) {
 		const diff = diffLines(linesOf(before, target), linesOf(after, target));
 		const values = changedValues(diff);
 		const isFirst = changes.length === 0;
-		if (diff.length === 0 || (!isFirst && values.every((value) => seen.has(value)))) continue;
+		if (diff.length === 0 || (!isFirst && values.every((value) => shownValues.has(value)))) continue;
 		const shown = diff.slice(0, isFirst ? maxLines : maxFurtherLines);
 		const lines = shown.map((line) => shortened(line, maxLineLength));
 		changes.push({ lang, target, lines, hidden: diff.length - lines.length });
-		for (const value of values) seen.add(value);
+		for (const value of values) shownValues.add(value);
 	}
 	return changes;
 }

@@ -17,7 +17,7 @@ export interface Results {
 	hits: readonly Entry[];
 	words: ReadonlySet<string>;
 	isComplete: boolean;
-	/** Another number draws the list anew, so that no row of the earlier one moves. */
+	/** A new number draws a new list, in which no row of the earlier one moves. */
 	serial: number;
 }
 

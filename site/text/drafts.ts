@@ -61,7 +61,7 @@ export const draftTexts = textsByLang({
 	"no-address": ["This is not an http or https address.", "Ce n’est pas une adresse http ou https."],
 	incomplete: [
 		"Not complete yet: it needs the address of a layer, and a smallkey.",
-		"Pas encore complète : il manque l’adresse d’une couche, ou une clé courte.",
+		"Pas encore complète : il manque l’adresse d’une couche, ou une clé.",
 	],
 	"twin-search": [
 		"Looking for the layer in the other language…",

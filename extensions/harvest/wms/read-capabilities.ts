@@ -84,7 +84,7 @@ function lacksLayers({ layers, count }: Capabilities, names: readonly string[]) 
 
 const refusals: ReadonlySet<number | null> = new Set([400, 404, 405, 501]);
 
-/** A further address at which the document may be; null if there is none. */
+/** A further address at which the document may be, or null. */
 function otherAddress(service: OgcService, address: string, { what, status }: Trouble): string | null {
 	const isRefused = what.code === "exception" || refusals.has(status);
 	if (service === "WMTS") return isRefused || what.code === "unlike" ? restfulAddress(address) : null;

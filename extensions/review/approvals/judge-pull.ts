@@ -69,8 +69,8 @@ async function askOwners(
 	const missing = groups.filter(({ approvedBy }) => approvedBy.length === 0);
 	if (missing.length === 0) return;
 	const comments = await readComments(github, issue_number, author);
-	const asked = comments.filter(({ body }) => body?.startsWith(askedMarker));
-	const mentioned = new Set(asked.flatMap(({ body }) => body?.match(/@[\w-]+/g) ?? []));
+	const requests = comments.filter(({ body }) => body?.startsWith(askedMarker));
+	const mentioned = new Set(requests.flatMap(({ body }) => body?.match(/@[\w-]+/g) ?? []));
 	const people = new Set(missing.flatMap(({ canApprove }) => canApprove.map((login) => `@${login}`)));
 	const mentions = [...people].filter((name) => !mentioned.has(name)).slice(0, maxAsked);
 	const body = `${askedMarker}\n${mentions.join(" ")}: you own files of this change. To approve it: *Files changed*, *Review changes*, *Approve*.\n`;

@@ -76,7 +76,7 @@ const lastCommitMs = 5_000;
 
 /**
  * The last commit that changed a layer, up to `tip`: of a merged change, the merge.
- * @returns null if there is none
+ * @returns null if no commit has it
  * @throws {GitFailure}
  */
 export async function findLastCommit(repository: string, smallkey: string, tip: string) {
