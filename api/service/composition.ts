@@ -140,7 +140,8 @@ export async function openLocal(
 		context: { ...context, status: createReadStatus(repository, store, now, parts.all) },
 		file: cache.file,
 		observe: parts.observe,
-		close: () => closeAll([() => publication.close(), ...begun]),
+		// The files in the background are left before git ends; a last change is still written.
+		close: () => closeAll([() => publication.close(), ...begun, () => files.close()]),
 		place: `the branch main of ${repository}`,
 		layers: () => layers.size,
 		store,

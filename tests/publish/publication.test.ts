@@ -4,7 +4,7 @@ import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { runGit } from "../../store/git/commands/run.ts";
 import { Local, manual, textOf, wms } from "../helpers/local.ts";
-import { eventually } from "../helpers/wait.ts";
+import { eventually, gate as makeGate } from "../helpers/wait.ts";
 import { freshSuite, writeFiles } from "../helpers/world.ts";
 import { replaceGit } from "../store/other-git.ts";
 
@@ -166,6 +166,28 @@ test("a push of thousands can be read before its files are written, and a start 
 	assert.is(await read("k8-18"), "limits", "a file that is not compared yet is not served");
 	await local.filesIdle();
 	assert.equal([await inFile(file("k8-18")), await inFile(file("gone"))], ["limits", null]);
+});
+
+test("the files in the background end before git does, so that an end is no failure", async () => {
+	const { store, publication } = local;
+	const { files } = publication;
+	const [held, release] = makeGate();
+	files.options.render = () => held.then(() => new Map());
+	const [closeFiles, closeStore] = [files.close.bind(files), store.close.bind(store)];
+	files.close = () => {
+		const closing = closeFiles();
+		release();
+		return closing;
+	};
+	let isWorking = true;
+	store.close = () => {
+		isWorking = files.working !== null;
+		return closeStore();
+	};
+	files.compareAll();
+	assert.ok(files.working);
+	await restart();
+	assert.is(isWorking, false);
 });
 
 test("a restart serves what was served, although the manifest is damaged or the files are of other settings", async () => {
