@@ -2,7 +2,7 @@ import { stat } from "node:fs/promises";
 import { userInfo } from "node:os";
 import { join } from "node:path";
 import { WrongError } from "../../api/configuration.ts";
-import { GitFailure, gitText, runGit } from "../../store/git/commands/run.ts";
+import { gitText, runGit } from "../../store/git/commands/run.ts";
 import { declinedFolder, mainTrailer } from "../../store/naming.ts";
 import { servedRef } from "../harvest/repository.ts";
 import { mergeTrees } from "./layer-changes.ts";
@@ -60,8 +60,8 @@ export async function acceptReview(repository: string, review: Decision, reviewe
 	const tree = isOld ? null : await mergeTrees(repository, base, commit);
 	if (tree === null) throw new WrongError(`${branch}: ${staleAdvice}`);
 	const merge = await commitTree(repository, reviewer, tree, ["-p", base, "-p", commit, "-m", subject]);
-	if (await moveReview(repository, review, subject, `update ${servedRef} ${merge} ${base}`)) return merge;
-	throw new Error("others have moved the branch main: try again");
+	await moveReview(repository, review, subject, `update ${servedRef} ${merge} ${base}`);
+	return merge;
 }
 
 /**
@@ -81,22 +81,18 @@ export async function declineReview(
 	const main = await gitText(repository, ["rev-parse", "--verify", servedRef]);
 	const words = ["-p", commit, "-m", subject, "-m", reason, "-m", `${mainTrailer}: ${main}`];
 	const last = await commitTree(repository, reviewer, `${commit}^{tree}`, words);
-	if (await moveReview(repository, review, subject, `update refs/heads/${declined} ${last}`)) return declined;
-	throw new Error(`${branch}: another process holds it: try again`);
+	await moveReview(repository, review, subject, `update refs/heads/${declined} ${last}`);
+	return declined;
 }
 
-/** Moves a ref and deletes the review's branch: both, or neither (false). @throws as `refuseUnseen` */
+/** Moves a ref and deletes the review's branch: both, or neither. @throws {Error} with git's reason, or as `refuseUnseen` */
 async function moveReview(repository: string, { branch, commit }: Decision, reason: string, update: string) {
 	const input = `${update}\ndelete refs/heads/${branch} ${commit}\n`;
-	try {
-		await runGit(repository, ["update-ref", "-m", reason, "--stdin"], { input });
-		return true;
-	} catch (error) {
-		if (!(error instanceof GitFailure)) throw error;
-	}
-	const tip = await gitText(repository, ["for-each-ref", "--format=%(objectname)", `refs/heads/${branch}`]);
-	refuseUnseen({ branch, commit: tip }, commit);
-	return false;
+	await runGit(repository, ["update-ref", "-m", reason, "--stdin"], { input }).catch(async ({ message }) => {
+		const tip = await gitText(repository, ["for-each-ref", "--format=%(objectname)", `refs/heads/${branch}`]);
+		refuseUnseen({ branch, commit: tip }, commit);
+		throw new Error(`${branch}: nothing has changed, try again: ${message}`);
+	});
 }
 
 function commitTree(repository: string, { name, mail }: Reviewer, tree: string, words: string[]) {

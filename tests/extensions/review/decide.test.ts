@@ -1,3 +1,5 @@
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { acceptReview, parseReviewer } from "../../../extensions/review/decide.ts";
 import { isStale } from "../../../extensions/review/waiting.ts";
@@ -80,6 +82,10 @@ test("only the commit that was shown is merged", async () => {
 	const read = { branch: "register/moving", commit: shown };
 	const merge = acceptReview(local.repository, read, parseReviewer("Ann"));
 	assert.match(await unchanged(() => merge.then(String, String)), text);
+	const lock = join(local.repository, "refs/heads/main.lock");
+	await writeFile(lock, "");
+	await unchanged(() => warns(accept("moving"), 2, /^register\/moving: nothing has changed, .*main\.lock/m));
+	await rm(lock);
 	const none = "none: does not wait for a review; these wait: register/";
 	await warns(review("decline", "none", "--why", "x"), 2, none);
 });
