@@ -28,7 +28,7 @@ export function parseOwners(bytes?: Uint8Array | null): { owners: Owners | null;
 		problems.push(...listProblems(schemaProblems(validateOwners)));
 	if (problems.length > 0) return { owners: null, problems };
 	const { operators, layers, senders = {} } = value as FromSchema<typeof schema>;
-	const rules = Object.entries(layers).map(([glob, owners]) => ({ glob: glob.replace(/\*+/g, "*"), owners }));
+	const rules = Object.entries(layers).map(([glob, owners]) => ({ glob, owners }));
 	const owners = { operators, rules: rules.sort(byGenerality), senders: new Map(Object.entries(senders)) };
 	return { owners, problems: listProblems(withoutId({ operators, layers, senders }, [])) };
 }
