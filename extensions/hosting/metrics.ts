@@ -30,8 +30,8 @@ export function createMetrics() {
 	});
 	collectDefaultMetrics({ register: registry });
 	// Promtool objects to gauges with the name of a counter.
-	for (const what of ["handles", "requests", "resources"])
-		registry.removeSingleMetric(`nodejs_active_${what}_total`);
+	for (const kind of ["handles", "requests", "resources"])
+		registry.removeSingleMetric(`nodejs_active_${kind}_total`);
 	const labels = { version: readVersion(), commit: readCommit() ?? "" };
 	const info = { name: `${prefix}info`, help: "The version that runs, and its commit.", registers };
 	new Gauge({ ...info, labelNames: Object.keys(labels) }).set(labels, 1);
@@ -50,12 +50,12 @@ export function createMetrics() {
 
 /** @param dataDir the folder whose disk is measured @throws {Error} if it cannot be measured */
 async function measure(registry: Registry, dataDir: string, read: RunningService["gauges"]) {
-	const [now, { bsize, bavail, blocks }] = await Promise.all([read(), statfs(dataDir)]);
+	const [gauges, { bsize, bavail, blocks }] = await Promise.all([read(), statfs(dataDir)]);
 	for (const [name, help, value] of [
-		["layers", "Layers that are served.", now.layers],
-		["queue", "Changes that wait, or are under way.", now.queue],
-		["files_behind", "Layers whose rendered files are older than what is served.", now.filesBehind],
-		["ready", "1 where /readyz says 200.", now.isReady],
+		["layers", "Layers that are served.", gauges.layers],
+		["queue", "Changes that wait, or are under way.", gauges.queue],
+		["files_behind", "Layers whose rendered files are older than what is served.", gauges.filesBehind],
+		["ready", "1 where /readyz says 200.", gauges.isReady],
 		["disk_free_bytes", "What DATA_DIR's disk has left.", bavail * bsize],
 		["disk_size_bytes", "The size of DATA_DIR's disk.", blocks * bsize],
 	] as const) {
@@ -75,7 +75,8 @@ export async function serveMetrics(
 	const server = createServer({ requestTimeout: 10_000 }, (request, response) => {
 		const isMetrics = request.url?.split("?", 1)[0] === "/metrics";
 		const isRead = request.method === "GET" || request.method === "HEAD";
-		if (!isMetrics || !isRead) return void response.writeHead(isMetrics ? 405 : 404).end();
+		if (!isMetrics) return void response.writeHead(404).end();
+		if (!isRead) return void response.writeHead(405, { Allow: "GET, HEAD" }).end();
 		read().then(
 			(body) => response.writeHead(200, headers).end(body),
 			(error) => {

@@ -51,7 +51,8 @@ test("metrics have a port of their own, with one path", async () => {
 	assert.match(answer.headers.get("Content-Type") ?? "", "text/plain; version=0.0.4");
 	assertLines(await answer.text(), ["layers 3"]);
 	assert.is((await fetch(new URL("/healthz", served.url))).status, 404);
-	assert.is((await fetch(served.url, { method: "POST" })).status, 405);
+	const { status, headers } = await fetch(served.url, { method: "POST" });
+	assert.equal([status, headers.get("Allow")], [405, "GET, HEAD"]);
 	await served.close();
 });
 
