@@ -104,7 +104,6 @@ export async function openLocal(
 	const rendering = { settings: configuration, maxCacheBytes, retryMs: options.filesRetryMs };
 	const publication = new Publication({ dataDir, repository, log, ...rendering });
 	const { files, cache } = publication;
-	const { layers } = files;
 	const parts = new StartedParts(() => store.state() ?? disk.state() ?? files.state() ?? sendersState());
 	const guardRepository = (path: string) => guard(path, log.warn);
 	const publish = publishTo(publication, parts, log);
@@ -120,30 +119,31 @@ export async function openLocal(
 		out: join(dataDir, "dist"),
 		now,
 		log,
-		smallkeys: () => layers.keys(),
-		gauges: async () => ({ layers: layers.size, queue: store.waiting, filesBehind: files.behind }),
+		smallkeys: () => files.layers.keys(),
+		gauges: async () => ({ layers: files.layers.size, queue: store.waiting, filesBehind: files.behind }),
 	};
-	const begun = [() => store.close(), parts.close, disk.stop];
+	// The files in the background are left before git ends; a last change is still written.
+	const begun = [() => publication.close(), () => store.close(), parts.close, disk.stop, () => files.close()];
+	const close = () => closeAll(begun);
 	const start = async (): Promise<Context> => {
 		const served = await startTask(repository, () => publication.begin(store.branch));
 		if (served !== store.tip) store.branch.goBackTo(served);
-		await noteStart(configuration, { commit: store.tip, layers: layers.size, now: now() }, log);
+		await noteStart(configuration, { commit: store.tip, layers: files.layers.size, now: now() }, log);
 		store.start();
 		await disk.check();
 		return parts.start(extensions, core);
 	};
 	const context = await start().catch(async (error) => {
-		await closeAll(begun);
+		await close();
 		throw error;
 	});
 	return {
 		context: { ...context, status: createReadStatus(repository, store, now, parts.all) },
 		file: cache.file,
 		observe: parts.observe,
-		// The files in the background are left before git ends; a last change is still written.
-		close: () => closeAll([() => publication.close(), ...begun, () => files.close()]),
+		close,
 		place: `the branch main of ${repository}`,
-		layers: () => layers.size,
+		layers: () => files.layers.size,
 		store,
 		publication,
 		disk,

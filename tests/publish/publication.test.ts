@@ -5,7 +5,7 @@ import * as assert from "uvu/assert";
 import { runGit } from "../../store/git/commands/run.ts";
 import { Local, manual, textOf, wms } from "../helpers/local.ts";
 import { eventually, gate as makeGate } from "../helpers/wait.ts";
-import { freshSuite, writeFiles } from "../helpers/world.ts";
+import { answering, freshSuite, writeFiles } from "../helpers/world.ts";
 import { replaceGit } from "../store/other-git.ts";
 
 let local: Local;
@@ -75,6 +75,16 @@ test("a file that is missing or empty is rendered when it is read, and written a
 	assert.is((await local.put("three")).status, 201);
 	await local.filesIdle();
 	assert.is(await inFile(file("one", "fr")), "one", "a change finds that all files are gone");
+});
+
+test("a start that fails leaves the files as a normal end does", async () => {
+	await using holder = await answering();
+	await local.filesIdle();
+	local.variables = { METRICS_PORT: String(holder.port) };
+	assert.match(await restart().then(String, String), "METRICS_PORT");
+	assert.match(await readFile(manifest(), "utf8"), '"isOpen":false');
+	local.variables = {};
+	await local.start();
 });
 
 test("while a file cannot be read, all others are, and the service is well", async () => {
