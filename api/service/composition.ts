@@ -134,7 +134,7 @@ export async function openLocal(
 		return parts.start(extensions, core);
 	};
 	const context = await start().catch(async (error) => {
-		await close();
+		await close().catch(log.error);
 		throw error;
 	});
 	return {

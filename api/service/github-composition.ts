@@ -30,7 +30,7 @@ export async function openGithubService(
 	const noRepository = { repository: null, tip: () => null, smallkeys: () => [] };
 	const core = { configuration, senders, store, out, now, log: serviceLog, gauges, ...noRepository };
 	const context = await parts.start(extensions, core).catch(async (error) => {
-		await parts.close();
+		await parts.close().catch(serviceLog.error);
 		throw error;
 	});
 	return {

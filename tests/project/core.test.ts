@@ -76,6 +76,18 @@ test("without extensions a service takes a signed PUT, serves every target, buil
 	await exits(runCore(["harvest"], {}), 2);
 });
 
+test("a start that fails says why, even if a part cannot be closed", async () => {
+	await using folder = await temporaryFolder();
+	const fail = (reason: string) => () => {
+		throw new Error(reason);
+	};
+	const extensions: Extension[] = [
+		{ name: "first", start: async () => ({ close: fail("it cannot be closed") }) },
+		{ name: "second", start: fail("it cannot be started") },
+	];
+	assert.is(await startCore(folder.path, extensions).then(String, String), "Error: it cannot be started");
+});
+
 /** The files of the rooms whose functions a task calls. */
 async function filesCalled(task: () => Promise<unknown>): Promise<string[]> {
 	const session = new Session();
