@@ -30,18 +30,19 @@ export function parseOwners(bytes?: Uint8Array | null): { owners: Owners | null;
 	const { operators, layers, senders = {} } = value as FromSchema<typeof schema>;
 	const rules = Object.entries(layers).map(([glob, owners]) => ({ glob, owners }));
 	const owners = { operators, rules: rules.sort(byGenerality), senders: new Map(Object.entries(senders)) };
-	return { owners, problems: listProblems(withoutId({ operators, layers, senders }, [])) };
+	return { owners, problems: listProblems(idProblems({ operators, layers, senders }, [])) };
 }
 
-function withoutId(names: unknown, path: readonly string[]): Problem[] {
-	if (typeof names === "object")
-		return Object.entries(names ?? {}).flatMap(([name, part]) => withoutId(part, [...path, name]));
-	const owner = String(names);
+function idProblems(value: unknown, path: readonly string[]): Problem[] {
+	if (typeof value === "object")
+		return Object.entries(value ?? {}).flatMap(([name, part]) => idProblems(part, [...path, name]));
+	const owner = String(value);
 	return hasNoId(owner) ? [problemAt(pointerOf(path), "owner-id", owner)] : [];
 }
 
 export const hasNoId = (owner: string) => !/[/#]/.test(owner);
 
+/** `@login` of `@login#id`. */
 export const nameOf = (owner: string) => owner.replace(/#\d+$/, "");
 
 /** Compares fixed characters, then `?`, then the texts, so that the order is total. */

@@ -34,11 +34,12 @@ const precedence: [smallkey: string, globs: string[]][] = [
 
 test("the most specific rule applies: fixed characters, then ?, then the order of the texts", () => {
 	for (const [smallkey, globs] of precedence) {
-		for (const [place, glob] of globs.entries()) {
-			const some = globs.slice(0, place + 1).map((one, at) => [one, [team(`t${at}`)]] as [string, string[]]);
-			for (const rules of [some, some.toReversed()]) {
-				const catalogue = owners(Object.fromEntries(rules));
-				assert.equal(ownersOf(catalogue, layerPath(smallkey)), [team(`t${place}`)], `${smallkey} ${glob}`);
+		const all = globs.map((glob, rank): [string, string[]] => [glob, [team(`t${rank}`)]]);
+		for (const [rank, glob] of globs.entries()) {
+			const rules = all.slice(0, rank + 1);
+			for (const ordered of [rules, rules.toReversed()]) {
+				const catalogue = owners(Object.fromEntries(ordered));
+				assert.equal(ownersOf(catalogue, layerPath(smallkey)), [team(`t${rank}`)], `${smallkey} ${glob}`);
 			}
 		}
 	}
