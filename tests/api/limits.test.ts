@@ -59,10 +59,11 @@ test("what is remembered is bounded: the least recently seen address and the old
 });
 
 function fill(room: Room, address: string, amount = 1) {
-	for (let taken = 0; ; taken += 1) {
+	for (let taken = 0; taken <= room.max; taken += 1) {
 		const reason = room.hold(clientAt(address)).take(amount);
 		if (reason) return [taken, reason] as const;
 	}
+	throw new Error("the room is never full");
 }
 
 test("one address gets an eighth of a room, a network of 64 bits counts as one, and one of 48 gets a quarter", () => {

@@ -30,11 +30,11 @@ const test = sharedSuite("a refresh, as GitHub runs it", async (use) => {
 	);
 });
 
-/** Plays the workflow, and those that follow. @param more what a job that was taken over hands over, too @returns what `gh` was called with */
-async function refresh(more: Files = {}): Promise<string[]> {
+/** Runs the workflow and those that it starts. @param forged files that an attacker adds to the artifact @returns calls of `gh` */
+async function refresh(forged: Files = {}): Promise<string[]> {
 	world.called.length = 0;
 	world.host.afterJob = (id, { workflow, artifacts }) => {
-		if (workflow.name === "refresh" && id === "harvest") writeFiles(artifacts.get("found") as string, more);
+		if (workflow.name === "refresh" && id === "harvest") writeFiles(artifacts.get("found") as string, forged);
 	};
 	world.begin("refresh");
 	await world.settle();
@@ -97,7 +97,7 @@ test("a repair that a person closes is declined, and one that is outdated is not
 	// What the review refuses is left out.
 	const wrong = patchOf("layers/wr/wrong.json", "{}");
 	const refused = { "repair/wrong/repair.patch": wrong, "repair/wrong/message.txt": "repair wrong\n" };
-	const repairs = async (more: Files) => (await refresh(more)).filter((call) => call.includes("repair"));
+	const repairs = async (forged: Files) => (await refresh(forged)).filter((call) => call.includes("repair"));
 	const created = create("repair/moved", "repair moved: the same layer at another place");
 	assert.equal(await repairs(refused), [created]);
 	const pull = world.pulls.at(-1) as Pull;
