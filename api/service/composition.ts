@@ -123,8 +123,8 @@ export async function openLocal(
 		gauges: async () => ({ layers: files.layers.size, queue: store.waiting, filesBehind: files.behind }),
 	};
 	// The files in the background are left before git ends; a last change is still written.
-	const begun = [() => publication.close(), () => store.close(), parts.close, disk.stop, () => files.close()];
-	const close = () => closeAll(begun);
+	const ends = [() => publication.close(), () => store.close(), parts.close, disk.stop, () => files.close()];
+	const close = () => closeAll(ends);
 	const start = async (): Promise<Context> => {
 		const served = await startTask(repository, () => publication.begin(store.branch));
 		if (served !== store.tip) store.branch.goBackTo(served);

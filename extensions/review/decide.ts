@@ -14,8 +14,8 @@ type Reviewer = ReturnType<typeof parseReviewer>;
 export function parseReviewer(name = userInfo().username) {
 	if (!/^[^\p{Cc}<>]{1,100}$/u.test(name))
 		throw new Error("--by: must be a name of 1 to 100 characters without < and >");
-	const local = name.normalize("NFKD").replace(/[^A-Za-z0-9._-]+/g, "-");
-	return { name, mail: `${local || "reviewer"}@reviewer.invalid` };
+	const localPart = name.normalize("NFKD").replace(/[^A-Za-z0-9._-]+/g, "-");
+	return { name, mail: `${localPart || "reviewer"}@reviewer.invalid` };
 }
 
 /** @throws {Error} if it is not one line, as a commit needs it */

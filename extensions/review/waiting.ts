@@ -31,9 +31,9 @@ export const staleAdvice = `${staleText}. Decline it, and ask the sender to send
 export async function isStale(repository: string, commit: string, base = servedRef): Promise<boolean> {
 	const fork = await gitText(repository, ["merge-base", base, commit]);
 	const stored = await diffTree(repository, fork, base, "layers");
-	const idOf = new Map(stored.map(({ path, id }) => [path, id]));
+	const storedIds = new Map(stored.map(({ path, id }) => [path, id]));
 	const proposed = await diffTree(repository, fork, commit, "layers");
-	return proposed.some(({ path, id }) => idOf.has(path) && idOf.get(path) !== id);
+	return proposed.some(({ path, id }) => storedIds.has(path) && storedIds.get(path) !== id);
 }
 
 /** Not merged, the oldest first. @throws {GitFailure} */
@@ -110,9 +110,9 @@ async function declinedOf(repository: string, smallkey: string): Promise<LayerSt
 	const newest = (await readReviews(repository, "declined", smallkey, historyMs)).at(-1);
 	if (!newest?.main) return null;
 	// An older copy of the branch lacks that commit; any commit of the layer is newer then.
-	const newer = ["rev-list", "-1", "--first-parent", "--ignore-missing", servedRef, `^${newest.main}`];
-	const later = await gitInTime(repository, [...newer, "--", layerPath(smallkey)]);
-	if (later !== "") return null;
+	const words = ["rev-list", "-1", "--first-parent", "--ignore-missing", servedRef, `^${newest.main}`];
+	const laterCommit = await gitInTime(repository, [...words, "--", layerPath(smallkey)]);
+	if (laterCommit !== "") return null;
 	const commit = await gitText(repository, ["rev-parse", `${newest.commit}^`], { limitMs: historyMs });
 	return { commit, at: isoTime(newest.timeMs), reason: newest.reason };
 }

@@ -83,11 +83,11 @@ const genericSymbology = { type: "simple", imageUrl: genericImage, label: "" };
 
 /** The viewer throws on any other type, and on an entry without `imageUrl`. */
 function symbologyOf(renderer: Renderer, { classValue }: Spelling) {
-	if (renderer.type === "simple") return { type: "simple" as const, ...drawn(renderer) };
+	if (renderer.type === "simple") return { type: "simple" as const, ...symbolOf(renderer) };
 	const { default: fallback } = renderer;
 	const defaults = fallback ? { defaultImageUrl: fallback.image, label: escapeMarkup(fallback.label) } : {};
 	if (renderer.type === "breaks") {
-		const rangeMaps = renderer.classes.map((item) => ({ maxValue: item.max, ...drawn(item) }));
+		const rangeMaps = renderer.classes.map((item) => ({ maxValue: item.max, ...symbolOf(item) }));
 		return {
 			type: "classBreaks" as const,
 			field: renderer.field,
@@ -97,11 +97,11 @@ function symbologyOf(renderer: Renderer, { classValue }: Spelling) {
 		};
 	}
 	const [field1, field2, field3] = renderer.fields;
-	const valueMaps = renderer.classes.map((item) => ({ value: classValue(item.value), ...drawn(item) }));
+	const valueMaps = renderer.classes.map((item) => ({ value: classValue(item.value), ...symbolOf(item) }));
 	return { type: "uniqueValue" as const, field1, field2, field3, valueMaps, ...defaults };
 }
 
-function drawn({ image, label }: Drawing) {
+function symbolOf({ image, label }: Drawing) {
 	return { imageUrl: image, label: escapeMarkup(label) };
 }
 

@@ -107,7 +107,7 @@ export class CatFile {
 	}
 }
 
-/** In the order of the ids. @throws {GitFailure} if one is missing */
+/** In the order of the ids. @throws {GitFailure} if an object is missing */
 export async function* readObjects(
 	repository: string,
 	type: "blob" | "commit",

@@ -24,7 +24,7 @@ export function personText({ name, mail }: Pick<Person, "name" | "mail">): strin
 /**
  * `git log --format` would convert a commit by its `encoding` header, which can change or delete the names in
  * it.
- * @throws {GitDamage} if one is missing
+ * @throws {GitDamage} if a commit is missing
  */
 export async function* readCommits(repository: string, ids: readonly string[]): AsyncGenerator<RawCommit> {
 	for await (const commit of readObjects(repository, "commit", ids)) yield parseCommit(commit);
@@ -56,7 +56,7 @@ export interface LoggedCommit extends RawCommit {
 export async function* readLog(repository: string, args: readonly string[], input?: string) {
 	const words = ["log", "--format=%H", "--raw", "-z", "--no-renames", "--root", ...args];
 	// `<id>\0` of a commit, then `:<modes> <ids> <status>\0<path>\0` of each of its files.
-	const listed = new Map<string, LoggedCommit["files"]>();
+	const filesById = new Map<string, LoggedCommit["files"]>();
 	let files: LoggedCommit["files"] = [];
 	const fields = (await runGit(repository, words, { input })).toString("utf8").split("\0").values();
 	for (const field of fields) {
@@ -65,18 +65,18 @@ export async function* readLog(repository: string, args: readonly string[], inpu
 			files.push({ status: text.at(-1) as string, path: fields.next().value as string });
 		else if (text) {
 			files = [];
-			listed.set(text, files);
+			filesById.set(text, files);
 		}
 	}
-	for await (const commit of readCommits(repository, [...listed.keys()]))
-		yield { ...commit, files: listed.get(commit.id) ?? [] } satisfies LoggedCommit;
+	for await (const commit of readCommits(repository, [...filesById.keys()]))
+		yield { ...commit, files: filesById.get(commit.id) ?? [] } satisfies LoggedCommit;
 }
 
 const lastCommitMs = 5_000;
 
 /**
  * The last commit that changed a layer, up to `tip`: of a merged change, the merge.
- * @returns null if no commit has it
+ * @returns null if no commit changed it
  * @throws {GitFailure}
  */
 export async function findLastCommit(repository: string, smallkey: string, tip: string) {
@@ -91,9 +91,9 @@ export async function isShallow(repository: string): Promise<boolean> {
 }
 
 export async function listCommits(repository: string, args: string[]): Promise<string[]> {
-	const listed: string[] = [];
-	for await (const id of readRecords(repository, ["rev-list", ...args], "\n")) listed.push(id);
-	return listed;
+	const ids: string[] = [];
+	for await (const id of readRecords(repository, ["rev-list", ...args], "\n")) ids.push(id);
+	return ids;
 }
 
 /** @throws {GitFailure} if either commit is missing */
@@ -132,6 +132,7 @@ export function parseCommit({ id, body }: GitObject): RawCommit {
 
 const maxTimeMs = 8.64e15;
 
+/** `Ada <ada@a.example> 1772625600 +0000`; a pushed commit may lack any part. */
 function parsePerson(text = ""): Person {
 	const [, name = "", mail = "", time = ""] = /^([^<]*)<(?:([^>]*)>(.*))?/.exec(text) ?? [];
 	const timeMs = Number.parseInt(time.trim(), 10) * 1_000;
