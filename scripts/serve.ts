@@ -46,9 +46,11 @@ export const serve = createRun(async ({ read, environment, io, extensions }) => 
 		if (!interrupted.aborted) await once(interrupted, "abort");
 		io.warn("Ending: what was accepted is answered and stored first. Once more ends it at once.");
 		await end();
-	} finally {
-		await closeAll(closing);
+	} catch (error) {
+		await closeAll(closing).catch(serviceLog.error);
+		throw error;
 	}
+	await closeAll(closing);
 });
 
 /** From another folder, npx would ask the registry for a package of that name. */

@@ -13,11 +13,11 @@ import { createSite } from "../../site/extension.ts";
 import { readSite } from "../../site/process/site-settings.ts";
 import { manual, secrets } from "../helpers/handlers.ts";
 import { listen } from "../helpers/listen.ts";
-import { exits, root, runScript } from "../helpers/process.ts";
+import { exits, root, runScript, warns } from "../helpers/process.ts";
 import { signed } from "../helpers/signed.ts";
 import { test } from "../helpers/suite.ts";
 import { eventually } from "../helpers/wait.ts";
-import { temporaryFolder, writeFiles } from "../helpers/world.ts";
+import { answering, temporaryFolder, writeFiles } from "../helpers/world.ts";
 
 const core = [createSite({ worker: new URL("../../scripts/catalogue.ts", import.meta.url) })];
 
@@ -86,6 +86,9 @@ test("a start that fails says why, even if a part cannot be closed", async () =>
 		{ name: "second", start: fail("it cannot be started") },
 	];
 	assert.is(await startCore(folder.path, extensions).then(String, String), "Error: it cannot be started");
+	await using holder = await answering();
+	const env = { DATA_DIR: folder.path, PORT: String(holder.port) };
+	await warns(runScript("serve", [], env, {}, extensions.slice(0, 1)), 2, /^PORT, HOST/m);
 });
 
 /** The files of the rooms whose functions a task calls. */
