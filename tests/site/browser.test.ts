@@ -98,7 +98,7 @@ test("a map draws the service where it belongs, and names what it refuses", asyn
 	await isDrawn(page);
 	await assertColour(page, 0.25, 0.5, red);
 	await assertColour(page, 0.75, 0.5, blue);
-	const request = maps.asked.find((target) => target.includes("GetMap")) ?? "";
+	const request = maps.asked.findLast((target) => target.includes("GetMap")) ?? "";
 	const { searchParams } = new URL(request, maps.origin);
 	assert.equal([searchParams.get("CRS"), searchParams.get("LAYERS")], ["EPSG:3978", "schools"]);
 	await page.goto(world.url("en/layer/sick"));
