@@ -1,6 +1,6 @@
 import { langs } from "../../registry/smallkey.ts";
 import { code, counted, groupBy, visible } from "../../registry/untrusted.ts";
-import type { FragmentChange } from "./fragment-changes.ts";
+import { type FragmentChange, targetsText } from "./fragment-changes.ts";
 import { countErrors, type LayerRow, maxDetailed, type Review } from "./review.ts";
 
 /** A later run finds the comment by this first line, which GitHub does not show. */
@@ -114,9 +114,10 @@ function renderLayer({ smallkey, verb, draft, fragments }: LayerRow): string {
 	return [title, link, ...changes, "</details>"].filter(Boolean).join("\n\n");
 }
 
-function renderChange({ lang, target, lines, hidden }: FragmentChange): string {
+function renderChange(change: FragmentChange): string {
+	const { lang, lines, hidden } = change;
 	const more = hidden > 0 ? ` The first ${lines.length} of ${lines.length + hidden} lines:` : "";
-	return `\`${lang}\`: what viewers will read (${target}).${more}\n\n${fenced("diff", lines)}`;
+	return `\`${lang}\`: what viewers will read (${targetsText(change)}).${more}\n\n${fenced("diff", lines)}`;
 }
 
 /** @param web `https://github.com` @param head the repository shows commits of forks, too */

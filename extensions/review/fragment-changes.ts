@@ -9,6 +9,8 @@ import type { ChangedLayer } from "./layer-changes.ts";
 export interface FragmentChange {
 	lang: Lang;
 	target: TargetName;
+	/** Targets that change the same, with their own names of members. */
+	alike: TargetName[];
 	/** Lines of a unified diff. */
 	lines: string[];
 	/** The number of further lines. */
@@ -30,39 +32,60 @@ export function fragmentChanges(layer: ChangedLayer, settings: FragmentSettings)
 	return langs.flatMap((lang) => changesIn(lang, layer, settings));
 }
 
-/** Leaves out a target whose changed values earlier targets have: most targets only give them other names. */
+/** Shows a target only if it changes more than earlier ones: most only give members other names. */
 function changesIn(lang: Lang, { before, after }: ChangedLayer, settings: FragmentSettings) {
-	const linesOf = (layer: CheckedLayer | null, target: TargetName) => {
-		if (!layer) return [];
+	const fragmentOf = (layer: CheckedLayer | null, target: TargetName): unknown => {
+		if (!layer) return null;
 		const facts = layerFacts(lang, layer.smallkey, layer.registration, layer.description, settings);
-		const fragment = renderAt(target, facts);
-		return fragment === null ? [] : JSON.stringify(JSON.parse(fragment), null, 2).split("\n");
+		return JSON.parse(renderAt(target, facts) ?? "null");
 	};
 	const changes: FragmentChange[] = [];
-	const shownValues = new Set<string>();
+	const shownCounts = new Map<string, number>();
 	for (const target of settings.targets ?? targetNames) {
-		const diff = diffLines(linesOf(before, target), linesOf(after, target));
-		const values = changedValues(diff);
-		const isFirst = changes.length === 0;
-		if (diff.length === 0 || (!isFirst && values.every((value) => shownValues.has(value)))) continue;
-		const shown = diff.slice(0, isFirst ? maxLines : maxFurtherLines);
-		const lines = shown.map((line) => shortened(line, maxLineLength));
-		changes.push({ lang, target, lines, hidden: diff.length - lines.length });
-		for (const value of values) shownValues.add(value);
+		const [old, fresh] = [fragmentOf(before, target), fragmentOf(after, target)];
+		const diff = diffLines(linesOf(old), linesOf(fresh));
+		if (diff.length === 0) continue;
+		const counts = [...countChanges(old, fresh)];
+		const [first] = changes;
+		if (first && counts.every(([change, count]) => count <= (shownCounts.get(change) ?? 0))) {
+			first.alike.push(target);
+			continue;
+		}
+		const lines = diff
+			.slice(0, first ? maxFurtherLines : maxLines)
+			.map((line) => shortened(line, maxLineLength));
+		changes.push({ lang, target, alike: [], lines, hidden: diff.length - lines.length });
+		for (const [change, count] of counts)
+			shownCounts.set(change, Math.max(count, shownCounts.get(change) ?? 0));
 	}
 	return changes;
 }
 
-/** A line of JSON without its indent. */
-const memberLine = /^(?:"(?<name>(?:[^"\\]|\\.)*)": )?(?<value>.*?),?$/;
+export function targetsText({ target, alike }: FragmentChange): string {
+	return alike.length > 0 ? `${target}; likewise ${alike.join(", ")}` : target;
+}
 
-/** Values with their sign, without brackets, and without a layer's type, which each target names differently. */
-function changedValues(diff: string[]): string[] {
-	const changed = diff.filter((line) => /^[+-]/.test(line));
-	return changed.flatMap((line) => {
-		const { name = "", value = "" } = memberLine.exec(line.slice(1).trim())?.groups ?? {};
-		return /^[[\]{}]*$/.test(value) || /^(?:layerType|type)$/.test(name) ? [] : [line.charAt(0) + value];
-	});
+function linesOf(fragment: unknown): string[] {
+	return fragment === null ? [] : JSON.stringify(fragment, null, 2).split("\n");
+}
+
+/** How many members change from one value to another: `"a" "b"` → 2. */
+function countChanges(before: unknown, after: unknown): Map<string, number> {
+	const [old, fresh] = [new Map(valuesIn(before)), new Map(valuesIn(after))];
+	const counts = new Map<string, number>();
+	for (const path of new Set([...old.keys(), ...fresh.keys()])) {
+		const change = `${old.get(path)} ${fresh.get(path)}`;
+		if (old.get(path) !== fresh.get(path)) counts.set(change, (counts.get(change) ?? 0) + 1);
+	}
+	return counts;
+}
+
+/** Without a layer's type, which each target names differently. */
+function valuesIn(value: unknown, path = ""): [path: string, value: string][] {
+	if (typeof value !== "object" || value === null)
+		return value === null && path === "" ? [] : [[path, JSON.stringify(value)]];
+	const members = Object.entries(value).filter(([name]) => !/^(?:layerType|type)$/.test(name));
+	return members.flatMap(([name, member]) => valuesIn(member, `${path}/${name}`));
 }
 
 function diffLines(before: string[], after: string[]): string[] {

@@ -35,6 +35,8 @@ class History {
 	/** Request id → the first commit that has it: a later one has copied it. */
 	readonly #first = new Map<string, string>();
 	readonly #dates = new Map<string, number>();
+	/** Merge → paths of files that none of its parents has so. */
+	readonly #altered = new Map<string, string[]>();
 	/** Ids of commits. */
 	readonly #about = new Set<string>();
 
@@ -60,6 +62,14 @@ class History {
 			this.#about.add(id);
 			about.push(commit);
 		}
+		const merges = about.flatMap(({ id, parents }) => (parents.length > 1 ? `${id}\n` : [])).join("");
+		const words = ["--diff-merges=combined", "--no-walk=unsorted", "--stdin", "--", ...paths];
+		if (merges !== "")
+			for await (const { id, files } of readLog(this.repository, words, merges))
+				this.#altered.set(
+					id,
+					files.map(({ path }) => path),
+				);
 		const entries: Entry[] = [];
 		const ids = about.map(({ id }) => `${id}\n`).join("");
 		const isPart = smallkey !== undefined && ids !== "";
@@ -87,6 +97,8 @@ class History {
 		const { isForged, lines } = judgeProvenance(commit, this.#first);
 		if (Math.abs(committer.timeMs - dateMs) > maxAheadMs)
 			lines.unshift(`its own date, which cannot be, is ${timeText(committer.timeMs)}`);
+		const altered = this.#altered.get(id) ?? [];
+		if (altered.length > 0) lines.push(`changed in the merge itself: ${firstOf(altered, maxKeys)}`);
 		return { id, dateMs, what: changesText(commit, this.subject), lines, isForged };
 	}
 }

@@ -1,5 +1,6 @@
 import { isoTime } from "../../api/service/layer-status.ts";
 import { counted, firstOf } from "../../registry/untrusted.ts";
+import { targetsText } from "./fragment-changes.ts";
 import { countErrors, type LayerRow, maxDetailed, type Review } from "./review.ts";
 import { isStale, readReviews, smallkeysOf, staleText } from "./waiting.ts";
 
@@ -48,9 +49,13 @@ function rowLine({ smallkey, verb, state, name }: LayerRow): string {
 function layerLines({ smallkey, verb, fragments, draft }: LayerRow): string[] {
 	return [
 		`${smallkey}: ${verb}`,
-		...fragments.flatMap(({ lang, target, lines, hidden }) => {
-			const rest = hidden > 0 ? [`… ${hidden} more lines`] : [];
-			return [`  viewers in ${lang} read (${target}):`, ...indented(indented([...lines, ...rest]))];
+		...fragments.flatMap((change) => {
+			const { lang, lines, hidden } = change;
+			const rest = hidden > 0 ? [`… ${counted(hidden, "more line")}`] : [];
+			return [
+				`  viewers in ${lang} read (${targetsText(change)}):`,
+				...indented(indented([...lines, ...rest])),
+			];
 		}),
 		...(draft === null ? [] : [`  on the map, as a draft: ${draft}`]),
 	];

@@ -2,7 +2,7 @@ import pMap from "p-map";
 import type { RunningService, Started } from "../../api/service/extensions.ts";
 import { gitInTime, historyMs, isoTime } from "../../api/service/layer-status.ts";
 import type { LayerStatus } from "../../registry/schemas/answers.ts";
-import { layerPath, parseLayerPath } from "../../registry/smallkey.ts";
+import { layerPath, parseLayerPath, parseSmallkey } from "../../registry/smallkey.ts";
 import { subjectOf, trailersOf } from "../../store/git/commands/commits.ts";
 import { gitText } from "../../store/git/commands/run.ts";
 import { diffTree } from "../../store/git/commands/tree.ts";
@@ -77,9 +77,11 @@ export async function readReviews(
  */
 export async function findWaiting(repository: string, word: string): Promise<WaitingReview> {
 	const waiting = await readReviews(repository, "waiting");
-	const [review, second] = waiting.filter(
+	const named = waiting.filter(
 		({ branch, name }) => [branch, name].includes(word) || name.endsWith(`+review.${word}`),
 	);
+	const isOfLayer = named.length === 0 && parseSmallkey(word) !== null;
+	const [review, second] = isOfLayer ? await readReviews(repository, "waiting", word) : named;
 	if (review && second) throw new Error(`${word}: is ${review.branch} or ${second.branch}: name one of them`);
 	if (review) return review;
 	const branches = waiting.map(({ branch }) => branch).join(" ");

@@ -88,12 +88,20 @@ async function show({ environment, io, print }: Session, key: string) {
 	return countErrors(outcome) > 0 ? exitCodes.wrong : exitCodes.done;
 }
 
-function nextStep({ branch, commit }: WaitingReview, { obstacle, layers, outside }: Review): string {
+const correction = "the problems must be corrected first, and a review may change layers only";
+
+function needsCorrection({ remarks, outside }: Review): boolean {
+	return outside.length > 0 || remarks.some(({ source }) => source === "problems");
+}
+
+function nextStep({ branch, commit }: WaitingReview, outcome: Review): string {
+	const { obstacle, layers } = outcome;
 	if (obstacle !== null) return `It cannot be merged: ${obstacle}`;
-	// Such as after a squash by hand.
-	if (layers.length + outside.length === 0) return "The branch main has it already: decline it";
+	if (needsCorrection(outcome)) return `It cannot be merged: ${correction}`;
 	const accept = `npx fragment-publisher review accept ${branch} --commit ${commit.slice(0, 12)}`;
-	return `To merge exactly this: ${accept} --by "your name"`;
+	// None, such as after a squash by hand.
+	const what = layers.length === 0 ? "The branch main has it already. To close it" : "To merge exactly this";
+	return `${what}: ${accept} --by "your name"`;
 }
 
 async function openWaiting({ environment }: Session, key: string) {
@@ -106,18 +114,18 @@ async function accept(session: Session, key: string, options: { by?: string; com
 	const reviewer = parseReviewer(options.by);
 	const shown = options.commit ?? "";
 	if (!/^[0-9a-f]{7,64}$/.test(shown))
-		throw new Error("--commit: is needed, an id as npx fragment-publisher review show prints it");
+		throw new Error(
+			"--commit: is needed, 7 or more digits of the id as npx fragment-publisher review show prints it",
+		);
 	const { settings, repository, waiting } = await openWaiting(session, key);
 	refuseUnseen(waiting, shown);
 	// A merge does not wait for map services: only `show` asks them.
 	const check = async () => [];
 	const outcome = await review({ repository, base: servedRef, head: waiting.commit, settings, check });
-	const { obstacle, outside } = outcome;
-	if (countErrors({ ...outcome, obstacle: null }) > 0 || outside.length > 0) {
+	const { obstacle } = outcome;
+	if (needsCorrection(outcome)) {
 		session.print(...changeLines(outcome));
-		throw new WrongError(
-			"Not accepted: the problems must be corrected first, and a review may change layers only",
-		);
+		throw new WrongError(`Not accepted: ${correction}`);
 	}
 	// `acceptReview` says of a conflict what to do.
 	if (obstacle !== null && obstacle !== conflictObstacle) throw new WrongError(`Not accepted: ${obstacle}`);

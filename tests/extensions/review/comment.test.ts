@@ -132,7 +132,7 @@ test("a comment with every list at its longest is whole, and counts what has no 
 	});
 	const paths = located.map(({ file }) => file);
 	const lines = Array(80).fill(`+${"x".repeat(290)}`);
-	const fragments = [{ lang: "en" as const, target: "v0.9", lines, hidden: 3 }];
+	const fragments = [{ lang: "en" as const, target: "v0.9", alike: [], lines, hidden: 3 }];
 	const layer = { smallkey: "abc", verb: "added", state: "", name: "", services: [], draft: null, fragments };
 	const kind = (title: string) => located.map((place) => ({ level: "error", title, ...place }));
 	const commentOn = (layers: number) =>

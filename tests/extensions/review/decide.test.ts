@@ -63,7 +63,7 @@ test("a review is listed and shown: who asked, what viewers will read, warnings,
 			`register/shown at commit ${id}\n  proposed ${id.slice(0, 12)} of 2026-03-04 12:00:01\n`,
 			"    by the sender careful, with a signed request of 2026-03-04T12:00:01.000Z\n",
 			/warning layers\/sh\/shown\.json:5: \/en\/service_url: has a query/,
-			/shown: added\n {2}viewers in en read \(v0\.9\):\n[\s\S]*\n {2}viewers in fr read \(v0\.9\):\n {4}\+/,
+			/shown: added\n {2}viewers in en read \(v0\.9; likewise v1, v2, ramp4, terria\):\n[\s\S]*\n {2}viewers in fr read \(v0\.9; likewise .*\):\n {4}\+/,
 			`npx fragment-publisher review accept register/shown --commit ${id.slice(0, 12)} --by "your name"\n`,
 		]),
 	);
@@ -119,14 +119,14 @@ test("a layer that both have changed is not merged, even where git could join th
 	await unchanged(() => warns(accept("both"), 1, `${text} since. Decline it`));
 });
 
-test("of a layer that main has already, nothing is offered but to decline it", async () => {
+test("a review of a layer that main has already can be closed", async () => {
 	await propose("by-hand");
 	const none = `the smallkey by-hand: nothing in the repository of DATA_DIR, ${local.repository}; waits on register/by-hand\n`;
 	await prints(run("audit", "by-hand"), 0, none);
 	await local.put("by-hand", wms("by-hand"));
-	const text = "The branch main has it already: decline it\n";
-	const { stdout } = await prints(review("show", "by-hand"), 0, text);
-	assert.not.match(stdout, "review accept");
+	await prints(review("show", "by-hand"), 0, "The branch main has it already. To close it: npx");
+	await prints(accept("by-hand"), 0, "Accepted");
+	assert.not.match((await review("list")).stdout, "register/by-hand");
 });
 
 test("a branch whose layer is wrong is not merged", async () => {
@@ -138,6 +138,21 @@ test("a branch whose layer is wrong is not merged", async () => {
 	const text = "Not accepted: the problems must be corrected first";
 	const { stdout } = await unchanged(() => warns(accept("wrong"), 1, text));
 	assert.match(stdout, /error layers\/wr\/wrong\.json.*payload_type/);
+	const why = "It cannot be merged: the problems must be corrected first";
+	assert.not.match((await prints(review("show", "wrong"), 1, why)).stdout, "review accept");
+});
+
+test("the audit says what a merge itself has changed", async () => {
+	const waiting = await propose("altered");
+	const main = await local.git("rev-parse", "main");
+	const edits = [{ path: layerPath("altered"), text: wms("evil") }];
+	const byAda = { author: "ada <a@b.example> 1 +0000", committer: "ada <a@b.example> 1 +0000", message: "x" };
+	const other = await importCommit(local.repository, main, { ...byAda, edits });
+	const identity = ["-c", "user.name=ada", "-c", "user.email=a@b.example"];
+	const parents = ["-p", main, "-p", waiting, "-m", "accept"];
+	const merge = await local.git(...identity, "commit-tree", `${other}^{tree}`, ...parents);
+	await local.git("update-ref", "refs/heads/main", merge);
+	await prints(run("audit", "altered"), 0, "changed in the merge itself: layers/al/altered.json");
 });
 
 test("a declined change leaves the list; status and audit say who declined it and why, until the layer changes", async () => {
@@ -173,6 +188,7 @@ test("a review of many layers is shown as a table, found by its name, and by the
 	await prints(review("list"), 0, `${branch}  of careful, 2026-03-04: 26 layers: ${keys5}  (npx`);
 	for (const key of ["group-7", "first"]) assert.is((await statusOf(key)).review.branch, branch);
 	assert.is(await statusOf("group-99"), null);
+	await prints(review("show", "group-7"), 0, `${branch} at commit`);
 	const { stdout } = await unchanged(() => exits(review("show", "spring"), 0));
 	assert.match(
 		stdout,

@@ -172,6 +172,18 @@ test("what a change does in one target only is shown, and its service is asked",
 	assert.equal([asked, shown(outcome)], [["abc"], ['en v2 + "url": "https://v2.example/wms",']]);
 	const [wrong] = remarksOf(outcome, "wrong service");
 	assert.equal([wrong?.line, wrong?.text], [15, "/targets/v2/en/service_url: says wrong"]);
+	const renamed = { ...JSON.parse(wmsFile("roads")), targets: { v2: { en: { layer: "b" } } } };
+	renamed.en.service_name = "b";
+	const hidden = await reviewed(added("abc.json", JSON.stringify(renamed)));
+	assert.equal(shown(hidden.outcome)?.length, 2, "the same values of more members are not the same");
+	const tiles = { service_type: "esriTile", service_url: "https://h.example/MapServer" };
+	const tile = await reviewed(added("abd.json", JSON.stringify({ version: "2.0", en: tiles, fr: tiles })));
+	assert.match(
+		remarksOf(tile.outcome, "odd")
+			.map(({ text }) => text)
+			.join(),
+		"v0.9, en, fr: this target cannot",
+	);
 	const metadata = { metadata_url: "https://meta.example/", catalogue_url: "https://list.example/" };
 	const described = await reviewed(added("abc.json", wmsFile("roads", undefined, { metadata })));
 	assert.match(shown(described.outcome)?.join("\n") ?? "", /^en v2 .*meta\.example[\s\S]*^fr v2 /m);
