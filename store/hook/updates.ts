@@ -2,7 +2,14 @@ import { isUtf8 } from "node:buffer";
 import { type GitObject, readObjects } from "../git/commands/cat-file.ts";
 import { headerLines, isDescendant, listCommits, maxAheadMs, parseCommit } from "../git/commands/commits.ts";
 import { findTooMany } from "../git/commands/tree.ts";
-import { authorMail, declinedFolder, isReviewBranch, reviewFolders, serviceAuthor } from "../naming.ts";
+import {
+	authorMail,
+	authorOf,
+	declinedFolder,
+	isReviewBranch,
+	reviewFolders,
+	serviceAuthor,
+} from "../naming.ts";
 
 /** githooks(5), "pre-receive" */
 export interface Update {
@@ -116,11 +123,20 @@ function findFuture(commit: GitObject, nowMs: number): string | null {
 }
 
 function findForgery(commit: GitObject): string | null {
-	if (!isServiceCommit(commit)) return null;
+	if (!isServiceCommit(commit)) return findCopy(commit);
 	return (
 		`names ${serviceAuthor} as its committer, and is not known here: the service has to recognize its own commits. ` +
 		"Commit it in your own name (git rebase --force-rebase), or ask the operator of the service to fetch it"
 	);
+}
+
+/** A cherry-pick or a rebase of a sender's commit, which an audit could not tell from a forged one. */
+function findCopy(commit: GitObject): string | null {
+	const { author, committer } = parseCommit(commit);
+	const isOfSender = [author, committer].some(({ mail }) => authorOf(mail.toLowerCase()) !== null);
+	// A squash at GitHub keeps the author.
+	if (!isOfSender || committer.mail === "noreply@github.com") return null;
+	return "names a sender, as only the service's own commits do: git merge --no-ff takes over a change that waits";
 }
 
 function isServiceCommit(commit: GitObject): boolean {

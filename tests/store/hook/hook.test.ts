@@ -104,6 +104,14 @@ const refused: [title: string, craft: Craft, text: string][] = [
 		"refs/heads/main: must follow its current commit",
 	],
 	[
+		"a cherry-pick of a change that waits",
+		async ({ clone }) => {
+			await clone.git("cherry-pick", "origin/register/waits");
+			return undefined;
+		},
+		"names a sender, as only the service's own commits do: git merge --no-ff",
+	],
+	[
 		"a review merged without a commit of its reviewer",
 		async () => ["origin/register/waits:refs/heads/main"],
 		"is a change that waits for review, and no commit says who accepts it",
