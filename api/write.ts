@@ -6,10 +6,10 @@ import {
 	warningsOf,
 } from "../registry/registration.ts";
 import type { Receipt } from "../registry/schemas/answers.ts";
-import { isReviewName } from "../registry/sender.ts";
+import { isReviewName, isSenderId } from "../registry/sender.ts";
 import { type Lang, mayChange } from "../registry/smallkey.ts";
 import { readableAt } from "../registry/targets/table.ts";
-import { problemAt, shownValue, textOf, textsOf } from "../registry/texts.ts";
+import { type Problem, problemAt, shownValue, textOf, textsOf } from "../registry/texts.ts";
 import { maxClockSkewMs, parseTimestamp } from "../registry/timestamp.ts";
 import { isRefusal } from "../store/decide.ts";
 import type { Commit, Meta, Refusal } from "../store/store.ts";
@@ -206,10 +206,7 @@ function judgeHead(write: Write, context: Context): Refusal | null {
 	const { sender, timestamp, signature, encoding } = write;
 	if (!/^(?:identity)?$/i.test(encoding))
 		return { status: 415, errors: [problemAt("Content-Encoding", "encoding", shownValue(encoding))] };
-	const repeated = [
-		...(sender.includes(",") ? [problemAt("Sender", "header-twice", shownValue(sender))] : []),
-		...(hasSeveralTimes(timestamp) ? [problemAt("TimeStamp", "header-twice", shownValue(timestamp))] : []),
-	];
+	const repeated = findRepeated(write);
 	if (repeated.length > 0) return { status: 401, errors: repeated, reason: "repeated header" };
 	if (!signaturePattern.test(signature) || sender === "" || timestamp === "")
 		return unauthorized(write, context);
@@ -220,9 +217,18 @@ function judgeHead(write: Write, context: Context): Refusal | null {
 	return { status: 401, errors, reason: "time" };
 }
 
-/** One value may have a comma, as of `date -R`. */
-function hasSeveralTimes(text: string): boolean {
-	return text.split(",").filter((part) => parseTimestamp(part.trim()) !== null).length > 1;
+/** Node and Workers join repeated headers with a comma; one value may have a comma, too, as of `date -R`. */
+function findRepeated({ sender, timestamp, signature }: Write): Problem[] {
+	const headers: [name: string, text: string, isWhole: (text: string) => boolean][] = [
+		["Sender", sender, isSenderId],
+		["TimeStamp", timestamp, (text) => parseTimestamp(text) !== null],
+		["Authorization", signature, (text) => signaturePattern.test(text)],
+	];
+	const repeated = headers.filter(([, text, isWhole]) => {
+		const parts = text.includes(",") ? text.split(",").map((part) => part.trim()) : [];
+		return parts.filter((part) => part === "" || isWhole(part)).length > 1;
+	});
+	return repeated.map(([name, text]) => problemAt(name, "header-twice", shownValue(text)));
 }
 
 /** An unknown sender gets the same text. @param reason for the log */

@@ -24,6 +24,7 @@ import {
 	type Text,
 	textOf,
 } from "./texts.ts";
+import { isObject } from "./untrusted.ts";
 
 export interface Registration1 extends FromSchema<typeof registration1> {}
 
@@ -112,6 +113,19 @@ export function takesAllLayers(node: LangPart2): boolean {
 	return "recursive" in node && node.recursive === true && node.scrape_only === undefined;
 }
 
+/** As the older service from 2.3 on, takes `…/MapServer/3` of a service as its layer 3. */
+function withLayerNumber(node: unknown): unknown {
+	if (
+		!isObject(node) ||
+		node.service_type !== "esriMapServer" ||
+		node.scrape_only !== undefined ||
+		node.recursive
+	)
+		return node;
+	const [, service, layer] = /^([^?#]*\/MapServer)\/(\d{1,9})\/?$/i.exec(String(node.service_url)) ?? [];
+	return service === undefined ? node : { ...node, service_url: service, scrape_only: [Number(layer)] };
+}
+
 export function parseRegistration(
 	bytes: Uint8Array,
 	rules: Rules,
@@ -119,10 +133,15 @@ export function parseRegistration(
 	const refused = (...problems: Problem[]) => ({ registration: null, problems });
 	if (bytes.length > maxRegistrationBytes)
 		return refused(problemAt("document", "size", maxRegistrationBytes));
-	const { value, problems } = parseJson(bytes);
+	const { value: sent, problems } = parseJson(bytes);
 	if (problems.length > 0) return refused(...problems);
-	const { version } = (value ?? {}) as { version?: unknown };
-	const validate = version === "2.0" ? validateRegistration2 : validateRegistration1;
+	const { version, payload_type } = (sent ?? {}) as { version?: unknown; payload_type?: unknown };
+	const isSecond = version === "2.0" || (payload_type === undefined && /^2/.test(String(version)));
+	const value =
+		isSecond && isObject(sent)
+			? { ...sent, en: withLayerNumber(sent.en), fr: withLayerNumber(sent.fr) }
+			: sent;
+	const validate = isSecond ? validateRegistration2 : validateRegistration1;
 	const invalid = validate(value) ? [] : schemaProblems(validate, rules);
 	const broken = listProblems([...invalid, ...addressProblems(value, rules)]);
 	if (broken.length > 0) return refused(...broken);

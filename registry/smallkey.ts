@@ -78,17 +78,19 @@ export function isOverallFile(path: string): boolean {
 
 /** `*` is any characters, `?` is one. A regular expression could take exponential time. */
 export function matchesGlob(glob: string, smallkey: string): boolean {
-	/** Lengths of the beginnings of the smallkey that the glob matches so far. */
-	let lengths = new Set([0]);
+	/** Lengths of the beginnings of the smallkey that the glob matches so far, ascending. */
+	let lengths = [0];
 	for (const symbol of glob) {
-		const longer = new Set<number>();
-		for (const length of lengths) {
-			if (symbol === "*") for (let end = length; end <= smallkey.length; end += 1) longer.add(end);
-			else if (length < smallkey.length && [smallkey[length], "?"].includes(symbol)) longer.add(length + 1);
-		}
-		lengths = longer;
+		const [shortest] = lengths;
+		if (shortest === undefined) return false;
+		if (symbol === "*")
+			lengths = Array.from({ length: smallkey.length - shortest + 1 }, (_, at) => shortest + at);
+		else
+			lengths = lengths.flatMap((length) =>
+				[smallkey[length], "?"].includes(symbol) && length < smallkey.length ? length + 1 : [],
+			);
 	}
-	return lengths.has(smallkey.length);
+	return lengths.at(-1) === smallkey.length;
 }
 
 export function mayChange({ smallkeys }: { smallkeys: readonly string[] | null }, smallkey: string): boolean {
@@ -102,7 +104,7 @@ export const keyTexts = {
 	],
 	"case-rename": [
 		"{0} differs only in case from {1}, which the same change removes: maps that read {1} lose it",
-		"{0} ne diffère que par la casse de {1}, que le même changement supprime : les cartes qui lisent {1} la perdent",
+		"{0} ne diffère que par la casse de {1}, que la même modification supprime : les cartes qui lisent {1} la perdent",
 	],
 	"reserved-key": [
 		"{0} is a name that Windows keeps for a device: no clone there could check it out",

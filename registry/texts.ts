@@ -119,7 +119,13 @@ export type Rules = "written" | "stored";
 
 /** The problems of the validator's last call. */
 export function schemaProblems({ errors: all }: Validator, rules: Rules = "written"): Problem[] {
-	const errors = (all ?? []).filter((error) => rules === "written" || !isOnlyOnWrite(error));
+	const isForeign = ({ parentSchema }: ErrorObject) => parentSchema?.code === "other-type";
+	const foreign = new Set((all ?? []).filter(isForeign).map(({ instancePath }) => instancePath));
+	const errors = (all ?? []).filter(
+		(error) =>
+			(rules === "written" || !isOnlyOnWrite(error)) &&
+			(isForeign(error) || !foreign.has(error.instancePath)),
+	);
 	const ofType = errors.filter(({ keyword }) => keyword === "type");
 	const mistyped = new Set(ofType.map(({ instancePath }) => instancePath));
 	return errors
@@ -128,13 +134,10 @@ export function schemaProblems({ errors: all }: Validator, rules: Rules = "writt
 }
 
 /** Another error reports the same. @param mistyped pointers to values of a wrong type */
-function isRepeated(
-	{ keyword, params, instancePath, parentSchema }: ErrorObject,
-	mistyped: ReadonlySet<string>,
-): boolean {
+function isRepeated({ keyword, params, instancePath }: ErrorObject, mistyped: ReadonlySet<string>): boolean {
 	if (keyword === "discriminator") return params.tagValue === undefined;
 	if (keyword === "if" || keyword === "propertyNames") return true;
-	return keyword !== "type" && parentSchema?.code !== "other-type" && mistyped.has(instancePath);
+	return keyword !== "type" && mistyped.has(instancePath);
 }
 
 const onlyOnWrite = ["maxLength", "pattern", "not"];

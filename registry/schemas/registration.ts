@@ -122,7 +122,7 @@ const service_url = ref("address");
 export const registration2 = document("registration-2", "Registration of a map layer, version 2.0", {
 	description,
 	...exactly({
-		version: { description: "Version of this form.", const: "2.0" },
+		version: { description: "Version of this form.", const: "2.0", code: "version" },
 		en: ref("node"),
 		fr: ref("node"),
 	}),

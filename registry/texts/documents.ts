@@ -38,8 +38,8 @@ export const documentTexts = {
 		"doit nommer ses couches dans scrape_only, ou avoir recursive à true",
 	],
 	"service-type": must(
-		"a kind of service of version 2.0, such as ogcWms",
-		"une sorte de service de la version 2.0, comme ogcWms",
+		"ogcWms, ogcWmts, esriFeature, esriMapServer, esriFeatureServer, esriTile or esriImage",
+		"ogcWms, ogcWmts, esriFeature, esriMapServer, esriFeatureServer, esriTile ou esriImage",
 	),
 	glob: must("a glob of smallkeys", "un motif de clés courtes"),
 	"sender-name": must("the id of a sender", "l’identifiant d’un expéditeur"),

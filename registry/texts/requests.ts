@@ -33,8 +33,8 @@ export const requestTexts = {
 		"doit être la signature seule : 43 caractères A-Z a-z 0-9 - _ (base64 pour URL, sans remplissage)",
 	],
 	"signature-used": [
-		"this signature was used before, and the layer has changed since: sign again",
-		"cette signature a déjà servi et la couche a changé depuis : signez de nouveau",
+		"this signature was used before, and the answer would not be the same now: sign again",
+		"cette signature a déjà servi, et la réponse ne serait plus la même : signez de nouveau",
 	],
 	clock: [
 		"this server's clock was wrong, and it may have received this request before: sign it again",

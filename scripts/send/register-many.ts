@@ -37,7 +37,9 @@ export async function registerMany(
 	const surplus = owned && (await findSurplus(url, registrations, owned));
 	if (surplus)
 		io.warn(
-			plain(`What ${url} has: its catalogue at ${surplus.commit ?? "an unknown commit"}, seconds behind`),
+			plain(
+				`What ${url} has: its catalogue at ${surplus.commit ?? "an unknown commit"}, without later changes`,
+			),
 		);
 	if (options.dryRun)
 		printComparison(await compareWithService(url, registrations), surplus?.keys ?? [], json, io);

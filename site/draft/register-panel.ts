@@ -62,6 +62,9 @@ function renderProposal({ smallkey, text }: Draft): Content {
 
 type Answer = Awaited<ReturnType<typeof sendDraft>>;
 
+/** A service may wait for git or GitHub. */
+const timeoutMs = 120_000;
+
 async function sendDraft({ smallkey, text: body }: Draft, sender: string, secret: string) {
 	const address = new URL(`register/${smallkey}`, root);
 	const timestamp = now().toISOString();
@@ -78,6 +81,7 @@ async function sendDraft({ smallkey, text: body }: Draft, sender: string, secret
 			"Accept-Language": lang,
 		},
 		credentials: "omit",
+		signal: AbortSignal.timeout(timeoutMs),
 	});
 	const answer = ((await response.json().catch(() => null)) ?? {}) as Record<string, unknown>;
 	return {

@@ -15,8 +15,8 @@ export const draftTexts = textsByLang({
 	"in-en": ["{0} (English)", "{0} (anglais)"],
 	"in-fr": ["{0} (French)", "{0} (français)"],
 	"title-hint": [
-		"What viewers show; without it, what the service says",
-		"Le titre qu’affichent les visualiseurs; sinon, celui du service",
+		"What viewers show; without it, the layer's name in a WMS, or the ArcGIS service's own",
+		"Le titre qu’affichent les visualiseurs; sinon, le nom de la couche WMS ou celui du service ArcGIS",
 	],
 	"choose-of": ["Choose one of {0}", "Choisissez parmi {0}"],
 	"registration-good": ["The registration is in order.", "L’inscription est valide."],
@@ -60,8 +60,8 @@ export const draftTexts = textsByLang({
 	],
 	"no-address": ["This is not an http or https address.", "Ce n’est pas une adresse http ou https."],
 	incomplete: [
-		"Not complete yet: it needs the address of a layer, and a smallkey.",
-		"Pas encore complète : il manque l’adresse d’une couche, ou une clé.",
+		"To be sent, it needs a registration that is in order, and a valid smallkey.",
+		"Pour être envoyée, l’inscription doit être en ordre, et la clé valide.",
 	],
 	"twin-search": [
 		"Looking for the layer in the other language…",

@@ -49,6 +49,7 @@ test("one table of routes, for every engine", () => {
 		["PUT http://h/register/a", literal],
 		["PUT register/a", literal],
 		[`PUT /v1/updatefeature/${"%41".repeat(64)}`, "write"],
+		[`PUT /register/${"x".repeat(246)}`, "write"],
 		[`PUT /register/${"x".repeat(247)}`, tooLong],
 		[`PUT //${"x".repeat(300)}/x`, tooLong],
 		[`POST /v2/refresh/${"x".repeat(60_000)}`, tooLong],

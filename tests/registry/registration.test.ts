@@ -81,7 +81,7 @@ const invalid: [document: object | string, ...problems: string[]][] = [
 	...["1.3", "1.01.0", "2.0.0"].map((version): [object, string] => [wms({}, {}, { version }), `${versionRule} "${version}"`]),
 	[wms({}, {}, { version: 1 }), '/version: must be a string, such as "1.0.0"'],
 	[wms({}, {}, { payload_type: { toString: 1, valueOf: 1 } }), "/payload_type: must be wms or feature, not an object"],
-	[version2({ service_type: { toString: 1, valueOf: 1 } }, { service_type: "esriTile" }), "/en/service_type: must be a kind of service of version 2.0, such as ogcWms, not an object"],
+	[version2({ service_type: { toString: 1, valueOf: 1 } }, { service_type: "esriTile" }), "/en/service_type: must be ogcWms, ogcWmts, esriFeature, esriMapServer, esriFeatureServer, esriTile or esriImage, not an object"],
 	[wms({}, {}, { en: [], fr: "x" }), "/en: must be an object, not []", '/fr: must be an object, not "x"'],
 	[wms({ a: 1 }, {}, { de: {}, "a/b": 1 }), `/a~1b: ${unknown}`, `/de: ${unknown}`, `/en/a: ${unknown}`],
 	[feature({ service_url: "ftp://h.example/" }, { service_url: "javascript:alert(1)" }), `/en/service_url: ${notAddress} "ftp://h.example/"`, `/fr/service_url: ${notAddress} "javascript:alert(1)"`],
@@ -90,7 +90,7 @@ const invalid: [document: object | string, ...problems: string[]][] = [
 	[feature({ service_url: "http://?x" }, { service_url: "https://a b/" }), `/en/service_url: ${notPossible} "http://?x"`, `/fr/service_url: ${characters} "https://a b/"`],
 	[wms({ service_url: `${longest}x` }), "/en/service_url: must have at most 2048 characters"],
 	[wms({ layer: undefined }, { layer: "" }), "/en/layer: is missing", "/fr/layer: must not be empty"],
-	[wms({ display_field: 7, max_allowable_offset: 1 }), `/en/display_field: ${otherType}`, "/en/display_field: must be a string, not 7", `/en/max_allowable_offset: ${otherType}`],
+	[wms({ display_field: 7, max_allowable_offset: 1 }), `/en/display_field: ${otherType}`, `/en/max_allowable_offset: ${otherType}`],
 	[feature({ layer: "x" }, { feature_info_type: "text/html" }), `/en/layer: ${otherType}`, `/fr/feature_info_type: ${otherType}`],
 	[wms({ legend_format: "png" }, { feature_info_type: "text" }), `/en/legend_format: ${mediaType("png")}`, `/fr/feature_info_type: ${mediaType("text")}`],
 	[feature({ max_allowable_offset: -1 }, { max_allowable_offset: 1.5 }), "/en/max_allowable_offset: must be 0 or more, not -1", "/fr/max_allowable_offset: must be an integer, not 1.5"],
@@ -106,7 +106,8 @@ const invalid: [document: object | string, ...problems: string[]][] = [
 	[wms({}, {}, { targets: { v2: {}, v20: {} } }), `/targets/v20: ${unknown}`, `/targets/v2: ${empty}`],
 	[feature({}, {}, { targets: { v2: { ...{ de: {}, fr: {} }, en: { service_url: "https://me:hidden@h.example/2", layer: "a", service_name: "A" } } } }), `/targets/v2/de: ${unknown}`, `/targets/v2/en/layer: ${otherType}`, `/targets/v2/en/service_name: ${unknown}`, `/targets/v2/en/service_url: ${credentials}`, `/targets/v2/fr: ${empty}`],
 	[version2({ service_type: "esriTile" }, {}, { payload_type: "wms", targets: {}, fr: undefined }), "/fr: is missing", `/payload_type: ${unknown}`, `/targets: ${unknown}`],
-	[version2({ service_type: "esriMap" }, {}), '/en/service_type: must be a kind of service of version 2.0, such as ogcWms, not "esriMap"', "/fr/service_type: is missing"],
+	[version2({ service_type: "esriTile" }, { service_type: "esriTile" }, { version: "2.0.0" }), `${versionRule} "2.0.0"`],
+	[version2({ service_type: "esriMap" }, {}), '/en/service_type: must be ogcWms, ogcWmts, esriFeature, esriMapServer, esriFeatureServer, esriTile or esriImage, not "esriMap"', "/fr/service_type: is missing"],
 	[feature({ metadata: "4a1c" }), '/en/metadata: must be an object, not "4a1c"'],
 	[version2({ service_type: "ogcWms" }, { service_type: "esriMapServer", recursive: false }), `/en: ${noLayers}`, `/fr: ${noLayers}`],
 	[version2({ service_type: "esriTile", tolerance: 1, scrape_only: [1] }, { service_type: "ogcWms", recursive: true, layer: "a", display_field: "a" }), `/en/scrape_only: ${unknown}`, `/en/tolerance: ${unknown}`, `/fr/display_field: ${unknown}`, `/fr/layer: ${unknown}`],
@@ -118,6 +119,16 @@ const invalid: [document: object | string, ...problems: string[]][] = [
 
 for (const [document, ...problems] of invalid)
 	test(`invalid: ${problems[0]}`, () => assert.equal(problemsOf(document).sort(), problems));
+
+test("the number of a layer in the address of a MapServer is as one in scrape_only", () => {
+	const service_url = "https://h.example/a/MapServer";
+	const numbered = { service_type: "esriMapServer", service_url: `${service_url}/3` };
+	const parse = (document: object) => parseRegistration(Buffer.from(JSON.stringify(document)), "written");
+	const { registration } = parse(version2(numbered));
+	assert.equal(registration?.fr, { service_type: "esriMapServer", service_url, scrape_only: [3] });
+	for (const more of [{ recursive: true }, { scrape_only: [1] }])
+		assert.match(String(textsOf(parse(version2({ ...numbered, ...more })).problems)), "must not end with");
+});
 
 test("the kind of a layer, and the languages in which its service is harvested", () => {
 	const service_url = "https://h.example/";

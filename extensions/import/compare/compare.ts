@@ -45,7 +45,7 @@ async function openReader(service: string, target: TargetName, first: string): P
 		if ((await readLayer(docs, "en", first)) === "answers 404") continue;
 		let failures = 0;
 		return async (lang, smallkey) => {
-			const read = await readLayer(docs, lang, smallkey);
+			const read = await readLayer(docs, lang, smallkey).catch(({ cause }) => String(cause.message));
 			failures = typeof read === "string" ? failures + 1 : 0;
 			if (failures < maxFailuresInRow) return read;
 			throw new Error(`${docs}: ${failures} layers in a row cannot be read, the last one: ${read}`);

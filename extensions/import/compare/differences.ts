@@ -16,11 +16,13 @@ export interface Difference {
 /** Compares a layer's nodes, at v0.9, v1 or v2. A kind occurs once, and is relevant if it is relevant anywhere. */
 export function differences(before: Json, now: Json): Difference[] {
 	const isOtherForm = isOtherMapServerForm(before, now);
+	// RAMP 4.0 refuses a wms layer with them.
+	const unread = "layerName" in before ? ["metadataUrl", "catalogueUrl"] : [];
 	const kinds = new Map<string, Difference>();
 	for (const difference of memberDifferences("", before, now)) {
 		const isOfForm = isOtherForm && mapServerMembers.includes(difference.kind);
 		const kind = isOfForm ? otherForm : difference.kind;
-		const isRelevant = difference.isRelevant && !isOfForm;
+		const isRelevant = difference.isRelevant && !isOfForm && !unread.includes(kind);
 		if (!kinds.get(kind)?.isRelevant) kinds.set(kind, { ...difference, kind, isRelevant });
 	}
 	return [...kinds.values()];
@@ -92,15 +94,13 @@ const cosmetic: Readonly<Record<string, Test>> = {
 	geometryType: onlyBefore,
 	imageUrl: onlyNow,
 	symbology: (before) => Object.keys(objectOf(before)).length === 0,
-	// RAMP 4.0 refuses a wms layer with them.
-	metadataUrl: onlyBefore,
-	catalogueUrl: onlyBefore,
 	url: (before, now) => bare(before) === bare(now),
 	layerExtent: isProjected,
 	aliasMap: (before, now) => isDeepStrictEqual(JSON.parse(escapeMarkup(JSON.stringify(before ?? {}))), now),
 	minScale: isNoScale,
 	maxScale: isNoScale,
 	name: onlyNow,
+	nameField: onlyNow,
 	// Viewers have the titles of a service's layers from the service.
 	layerEntries: (before, now) => isDeepStrictEqual(entryNames(before), entryNames(now)),
 	// A release of the older service lost it.

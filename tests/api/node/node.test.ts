@@ -94,6 +94,7 @@ test("a header that is sent twice, a compressed body and a condition that does n
 		[401, "Sender: jstest", /Sender: was sent twice/],
 		[401, "Sender: ", /Sender: was sent twice/],
 		[401, "TimeStamp: 2026-03-04T12:00:00Z", /TimeStamp: was sent twice/],
+		[401, `Authorization: ${"x".repeat(43)}`, /Authorization: was sent twice/],
 		[401, "Authorization: Basic dXNlcjpwYXNz", /Authorization: must be the signature alone/],
 		[415, "Content-Encoding: gzip", /Content-Encoding: must be left out/],
 		[412, 'If-Match: "a"\r\nIf-Match: "b"', /If-Match: is \\"a\\", \\"b\\", and the ETag of twice is /],

@@ -37,14 +37,18 @@ test("reads go on, writes get 503, and both are whole with the repository", asyn
 	assert.is(local.context.readiness(), null);
 });
 
-test("a start that knows nothing of its files, and cannot read its layers, is refused", async ({ local }) => {
-	await rm(join(local.folder, "dist.served"));
-	const tree = await objectFile(local.repository, "main:layers");
-	const layers = await readFile(tree);
-	await rm(tree);
-	assert.match(String(await local.start().catch(String)), "Put the repository back from a backup or a clone");
-	await writeFile(tree, layers);
-	await local.start();
-});
+for (const name of ["dist.served", "dist"])
+	test(`a start without ${name} that cannot read its layers is refused`, async ({ local }) => {
+		await rm(join(local.folder, name), { recursive: true });
+		const tree = await objectFile(local.repository, "main:layers");
+		const layers = await readFile(tree);
+		await rm(tree);
+		assert.match(
+			String(await local.start().catch(String)),
+			"Put the repository back from a backup or a clone",
+		);
+		await writeFile(tree, layers);
+		await local.start();
+	});
 
 test.run();

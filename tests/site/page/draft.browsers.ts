@@ -36,7 +36,7 @@ test("a draft is judged as one types, by the rules and in the words of the API",
 	await text.fill(
 		'{"version":"1.0.0","payload_type":"wms","en":{"service_url":"ftp://x","layer":""},"fr":{}}',
 	);
-	await page.getByText("Not complete yet").waitFor();
+	await page.getByText("To be sent, it needs").waitFor();
 	assert.is(await page.locator("main .verdict li, main .bad, main [aria-invalid=true]").count(), 0);
 	await text.press("Tab");
 	const verdict = page.locator(".verdict li");

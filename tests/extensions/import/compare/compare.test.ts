@@ -32,6 +32,7 @@ async function startFake(): Promise<Fake> {
 		if (!nodes) return void response.writeHead(404, { Connection: "close" }).end();
 		const node = nodes[smallkey] ?? null;
 		const isFailure = typeof node === "number";
+		if (node === 0) return void response.destroy();
 		response.writeHead(isFailure ? node : 200, { Connection: "close" });
 		// v2 answers an empty list for a single unknown key.
 		const elements = list === "v2/docs" && node === null ? [] : [node];
@@ -53,13 +54,13 @@ async function compare(keys: string) {
 test("differences are counted by kind and class, and exit code 1 is for what a viewer sees", async () => {
 	const nodes = { a: feature(), b: feature({ geometryType: "esriGeometryPoint" }), gone: feature() };
 	const large = feature({ nameField: "x".repeat(3_000_000) });
-	const others = { c: feature({ nameField: "OTHER" }), broken: 500, down: feature(), large };
+	const others = { c: feature({ nameField: "OTHER" }), broken: 500, cut: 0, down: feature(), large };
 	old.lists.set("v1/docs", { ...nodes, ...others });
 	const served = { a: feature(), b: feature(), c: feature(), broken: feature() };
 	now.lists.set("v1/docs", { ...served, down: 500, fresh: feature() });
-	const { stdout } = await exits(compare("a b c gone broken down fresh large never b/c"), 1);
+	const { stdout } = await exits(compare("a b c gone broken cut down fresh large never b/c"), 1);
 	assert.equal(stdout.split("\n"), [
-		"8 layers compared at v1, in both languages, 1 without a difference; served by neither: 1; not smallkeys: 1",
+		"9 layers compared at v1, in both languages, 1 without a difference; served by neither: 1; not smallkeys: 1",
 		"",
 		"Viewer-relevant: a viewer would draw or ask these layers otherwise",
 		"       1  missing in the new service (v1): gone",
@@ -67,6 +68,7 @@ test("differences are counted by kind and class, and exit code 1 is for what a v
 		"       1  the new service answers 500 (v1): down",
 		"       1  the older service answers 500 (v1): broken",
 		"       1  the older service answers with more than 3,000,000 bytes (v1): large",
+		"       1  the older service closes the connection early (v1): cut",
 		"",
 		"Cosmetic: no viewer sees the difference, or it is better",
 		'       1  geometryType (v1): b ("esriGeometryPoint" → nothing)',

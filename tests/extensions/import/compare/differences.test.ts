@@ -12,7 +12,8 @@ const dynamic = { layerType: "esriDynamic", url: service, layerEntries: [{ index
 // biome-ignore format: a table
 const cosmetic: [kind: string, before: object, now: object][] = [
 	["geometryType", { geometryType: "point" }, {}],
-	["metadataUrl", { metadataUrl: "https://m/" }, {}],
+	["metadataUrl", { layerName: "a", metadataUrl: "https://m/" }, { layerName: "a" }],
+	["nameField", {}, { nameField: "NAME" }],
 	["layerExtent", { layerExtent: { ...extent, spatialReference: { wkid: 4326 } } }, { layerExtent: { ...extent, xmin: 700 } }],
 	["minScale", { minScale: -1 }, { minScale: 0 }],
 	["name", { name: null }, { name: "Roads" }],
@@ -27,6 +28,7 @@ const cosmetic: [kind: string, before: object, now: object][] = [
 
 // biome-ignore format: a table
 const relevant: [kind: string, before: object, now: object][] = [
+	["metadataUrl", { layerType: "ogcWms", metadataUrl: "https://m/" }, { layerType: "ogcWms" }],
 	["url", { url: "https://maps.example.ca/wms?map=a" }, { url: "https://maps.example.ca/wms" }],
 	["layerExtent", { layerExtent: extent }, { layerExtent: { ...extent, xmin: 3 } }],
 	["layerEntries", { layerEntries: [{ id: "a" }, { id: "b" }] }, { layerEntries: [{ id: "b" }, { id: "a" }] }],
