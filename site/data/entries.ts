@@ -1,6 +1,5 @@
 import type { FromSchema } from "json-schema-to-ts";
 import type { Lang } from "../../registry/smallkey.ts";
-import { tryJson } from "../../registry/untrusted.ts";
 import type { catalogueChunk, Entry } from "./entry.ts";
 
 export type { Bounds } from "../service/projections.ts";
@@ -51,11 +50,15 @@ export function chunkOf(smallkey: string): number {
 	return ((hash ^ (hash >>> 16)) >>> 0) % chunkCount;
 }
 
-/** Null where the text is not of this version. */
+/** Null where the text is not of this version. `tryJson` would add its file to what a page loads first. */
 function parserOf<T extends { version: number }>(version: T["version"], list: keyof T) {
 	return (text: string | null): T | null => {
-		const value = tryJson(text ?? "") as T | null;
-		return value?.version === version && Array.isArray(value[list]) ? value : null;
+		try {
+			const value = JSON.parse(text ?? "") as T | null;
+			return value?.version === version && Array.isArray(value[list]) ? value : null;
+		} catch {
+			return null;
+		}
 	};
 }
 

@@ -142,8 +142,9 @@ export function indexFiles(
 /** Groups by owners, who can correct the layers, and host. */
 export function healthReportOf(entries: readonly Entry[], ownersOf: OwnersOf) {
 	const sick = entries.flatMap(({ smallkey, title, address, health }) => {
+		if (!health) return [];
 		const place = { owner: ownersOf(smallkey).join(", "), host: new URL(address.en).host };
-		return health ? [{ place, layer: { smallkey, title, ...health } }] : [];
+		return [{ place, layer: { smallkey, title, ...health } }];
 	});
 	const orderOf = ({ place, layer }: (typeof sick)[number]) =>
 		`${place.owner} ${place.host} ${layer.smallkey}`;

@@ -24,7 +24,7 @@ export const pageFolders: readonly string[] = [
 
 /** As `targetPath`, whose table would add all renderers to what a page loads. */
 export function fragmentPath(target: TargetName, lang: Lang, smallkey: string): string {
-	const folder = target === "ramp4" || target === "terria" ? target : `${target}/doc`;
+	const folder = /^v\d/.test(target) ? `${target}/doc` : target;
 	return `${folder}/${lang}/${encodeURIComponent(smallkey)}`;
 }
 

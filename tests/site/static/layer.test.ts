@@ -2,8 +2,10 @@ import { SaxesParser } from "saxes";
 import * as assert from "uvu/assert";
 import { checkResult } from "../../../extensions/harvest/health.ts";
 import { causeOf } from "../../../registry/health.ts";
+import { targetNames, targetPath } from "../../../registry/targets/table.ts";
 import type { Entry } from "../../../site/data/entries.ts";
 import { pageHeaders } from "../../../site/http/pages.ts";
+import { fragmentPath } from "../../../site/static/addresses.ts";
 import { layerEmbedHtml, layerHtml } from "../../../site/static/layer-page.ts";
 import { test } from "../../helpers/suite.ts";
 import { pageSettings } from "../data/pages.ts";
@@ -46,6 +48,10 @@ test("the page of a layer says all in its language, and needs no script", () => 
 	// A target that does not read the layer has no link.
 	assert.not.match(html, 'href="../../v1/doc/fr/');
 	assert.not.match(html, /href="javascript:/);
+});
+
+test("a page leads to the fragments of every target", () => {
+	for (const name of targetNames) assert.is(fragmentPath(name, "fr", "k"), targetPath(name, "fr", "k"));
 });
 
 test("a name of a service with markup is shown as text", () => {
