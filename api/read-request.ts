@@ -12,7 +12,7 @@ export interface ReadSettings {
 	site?: boolean;
 }
 
-const maxItems = 1000;
+export const maxItems = 1000;
 const maxTargetLength = 16_000;
 
 const callbackPattern = /^[A-Za-z_$][A-Za-z0-9_$]*(?:\.[A-Za-z_$][A-Za-z0-9_$]*)*$/;

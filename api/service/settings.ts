@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import { ifThereSync } from "../../store/files/files.ts";
 import { type Environment, readGitHub, readServing, Variables } from "../configuration.ts";
 import { parseTrustedProxies, type TrustedProxies } from "../node/client.ts";
+import { maxItems } from "../read-request.ts";
 
 export type Configuration = ReturnType<typeof readCore>;
 
@@ -38,7 +39,7 @@ function readCore(variables: Variables, env: Environment) {
 		lastStart: variables.text("LAST_START", ""),
 		/** A trial shows the examples of the checkout. */
 		isTrial: !isProduction && dataDir === resolve(trialDataDir),
-		...readServing(variables, { fallback: 1000, max: 1000 }),
+		...readServing(variables, { fallback: maxItems, max: maxItems }),
 		cacheMegabytes: variables.integer("CACHE_MB", 64, 1, 100_000),
 		logReads: variables.flag("LOG_READS", false),
 		writes: {

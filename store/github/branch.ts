@@ -94,7 +94,8 @@ function filesAt({ rest, repo }: Github, commit: string, root: string): CommitFi
 		const content = await orNull(rest.repos.getContent({ ...repo, path: `layers/${folder}`, ref: commit }));
 		if (!Array.isArray(content)) return new Map();
 		if (content.length >= maxListed) return plainFiles((await readTree(await treeAt("layers", folder))).tree);
-		const files = content.filter(({ type }) => type === "file");
+		// A submodule is listed as a file that cannot be downloaded (REST API, "Get repository content").
+		const files = content.filter(({ type, download_url }) => type === "file" && download_url !== null);
 		return plainFiles(files.map(({ name, sha }) => ({ path: name, mode: "100644", sha })));
 	}
 

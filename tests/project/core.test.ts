@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import * as assert from "uvu/assert";
 import { TokenBuckets } from "../../api/limits.ts";
 import { parseSenders } from "../../api/senders.ts";
-import { openLocal } from "../../api/service/composition.ts";
+import { closeAll, openLocal } from "../../api/service/composition.ts";
 import type { Extension } from "../../api/service/extensions.ts";
 import { readConfiguration } from "../../api/service/settings.ts";
 import { targets } from "../../registry/targets/table.ts";
@@ -86,6 +86,13 @@ test("a start that fails says why, even if a part cannot be closed", async () =>
 		{ name: "second", start: fail("it cannot be started") },
 	];
 	assert.is(await startCore(folder.path, extensions).then(String, String), "Error: it cannot be started");
+	const closed: string[] = [];
+	const parts = ["first", "last"].map((name) => () => {
+		closed.push(name);
+		throw new Error(name);
+	});
+	assert.is(await closeAll(parts).then(String, String), "Error: last");
+	assert.equal(closed, ["last", "first"]);
 	await using holder = await answering();
 	const env = { DATA_DIR: folder.path, PORT: String(holder.port) };
 	await warns(runScript("serve", [], env, {}, extensions.slice(0, 1)), 2, /^PORT, HOST/m);

@@ -2,10 +2,13 @@ import { execFileSync } from "node:child_process";
 import { mkdir, readFile, rename, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
+import { FileWriter } from "../../publish/file-writer.ts";
+import type { FragmentFolder } from "../../publish/place-file.ts";
 import { runGit } from "../../store/git/commands/run.ts";
 import { Local, manual, textOf, wms } from "../helpers/local.ts";
 import { eventually, gate as makeGate } from "../helpers/wait.ts";
 import { answering, freshSuite, writeFiles } from "../helpers/world.ts";
+import { logTo } from "../store/git-store.ts";
 import { replaceGit } from "../store/other-git.ts";
 
 let local: Local;
@@ -176,6 +179,22 @@ test("a push of thousands can be read before its files are written, and a start 
 	assert.is(await read("k8-18"), "limits", "a file that is not compared yet is not served");
 	await local.filesIdle();
 	assert.equal([await inFile(file("k8-18")), await inFile(file("gone"))], ["limits", null]);
+});
+
+test("a background round that began during a change does not write over it", async () => {
+	const [changeHeld, endChange] = makeGate();
+	const [roundHeld, endRound] = makeGate();
+	const rendered = (rank: number) => new Map([["k", { fragments: [], rank }]]);
+	const folder = { makeFolders: () => false, place: () => [] } as unknown as FragmentFolder;
+	const render = () => roundHeld.then(() => rendered(1));
+	const files = new FileWriter(folder, { render, onPlaced: () => undefined, log: logTo([]) });
+	const change = files.write(["k"], () => changeHeld.then(() => rendered(2)));
+	files.work();
+	endChange();
+	assert.is(await change, true);
+	endRound();
+	await files.working;
+	assert.is(files.layers.get("k"), 2);
 });
 
 test("the files in the background end before git does, so that an end is no failure", async () => {

@@ -9,6 +9,7 @@ import { noon } from "../helpers/local.ts";
 import { freshSuite, temporaryFolder } from "../helpers/world.ts";
 import { metaOf, newRequest } from "./contract.ts";
 import { committed, TestRepository } from "./git-store.ts";
+import { replaceGit } from "./other-git.ts";
 
 const minuteMs = 60_000;
 
@@ -41,6 +42,21 @@ test("the request of a declined change stays used, after a restart too", async (
 	await world.git("update-ref", "-d", "refs/heads/register/k");
 	await world.restart();
 	assert.is(await isUsed(world, "one", change), true);
+});
+
+test("a replay of a change that was refused after its commit is refused", async ({ world }) => {
+	const one = { request: newRequest(), method: "PUT", time: noon };
+	{
+		using _ = replaceGit(
+			world.folder,
+			`case $* in *fast-import*) "$git" "$@"; exit 1; esac; exec "$git" "$@"`,
+		);
+		assert.match(String(await world.put("k", "one", one).catch(String)), "StoreBusy");
+	}
+	const later = [world.put("k", "two"), world.put("k", "one", one)] as const;
+	const commit = await committed(later[0]);
+	assert.ok(isRefusal(await later[1]));
+	assert.is(await world.tip(), commit);
 });
 
 test("a use is on the disk before it is answered, in a new log and in the same one", async ({ world }) => {

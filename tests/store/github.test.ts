@@ -120,7 +120,10 @@ test("a folder over 1,000 files is read as a tree; folders in it are no layers",
 	for (const path of ["la/lane.json/x.json", "li/link.json/x.json"]) await peer.push(`layers/${path}`, "1\n");
 	const before = await store.served();
 	assert.equal([await before.spellings("link"), await before.read("link")], [[], null]);
-	const listed = { type: "file", sha: "0".repeat(40) };
+	const listed = { type: "file", sha: "0".repeat(40), download_url: "https://raw.example" };
+	const submodule = { ...listed, name: "module.json", download_url: null };
+	fault(peer, "GET", /contents/, { kind: "rewrite", body: () => [submodule] }, 1);
+	assert.is(await (await store.served()).ids("module"), null);
 	const many = Array.from({ length: 1000 }, (_, index) => ({ ...listed, name: `la${index}.json` }));
 	fault(peer, "GET", /contents/, { kind: "rewrite", body: () => many }, 1);
 	const now = await store.served();
