@@ -39,8 +39,8 @@ export const rules = new Map<string, (value: string) => string | Text | null>([
 	["q", () => null],
 	["ids", () => null],
 	["type", () => null],
-	["limit", (value) => (/^0*[1-9]\d{0,8}$/.test(value) ? null : textOf("an-integer"))],
-	["offset", (value) => (/^\d{1,9}$/.test(value) ? null : textOf("an-integer"))],
+	["limit", (value) => (/^0*[1-9]\d{0,8}$/.test(value) ? null : "≥ 1")],
+	["offset", (value) => (/^\d{1,9}$/.test(value) ? null : "≥ 0")],
 	["bbox", (value) => (parseBbox(value) ? null : textOf("a-box"))],
 	// Layers have no time, so every layer matches any time (OGC API Features, /req/core/fc-time-response, C).
 	["datetime", (value) => (isTime(value) ? null : textOf("a-time"))],

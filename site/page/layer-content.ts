@@ -112,7 +112,7 @@ function servedTargets({ unread }: Entry, { lang, site }: LayerContext) {
 }
 
 function snippets(entry: Entry, context: LayerContext): Part {
-	const { lang, publicUrl, texts } = context;
+	const { lang, publicUrl, texts, site } = context;
 	const targets = servedTargets(entry, context);
 	if (targets.length === 0) return html`<p>${texts.t("viewers-cannot-read")}</p>`;
 	if (publicUrl === "") return null;
@@ -121,8 +121,9 @@ function snippets(entry: Entry, context: LayerContext): Part {
 		return html`<details><summary>${shown}</summary>
 <pre role="group" aria-label="${shown}" tabindex="0"><code>${text}</code></pre></details>\n`;
 	});
+	const note = !site.canSend && html`<p class="hint">${texts.t("lists-needed")}</p>\n`;
 	return html`<section class="wide"><h2>${texts.t("copy-as")}</h2>
-${boxes}</section>\n`;
+${boxes}${note}</section>\n`;
 }
 
 export function healthOf(entry: Entry, { lang, texts, site }: LayerContext): Part[] {

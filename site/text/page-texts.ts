@@ -69,6 +69,10 @@ export const pageTexts = textsByLang({
 	metadata: ["Metadata", "Métadonnées"],
 	"catalogue-page": ["Catalogue page", "Page du catalogue"],
 	"copy-as": ["Copy as", "Copier sous la forme"],
+	"lists-needed": [
+		"RAMP, FGPV and GeoView read lists, which need the service or Cloudflare: plain files are not enough.",
+		"La PCAR, FGPV et GéoView lisent des listes, qui demandent le service ou Cloudflare : de simples fichiers ne suffisent pas.",
+	],
 	copy: ["Copy", "Copier"],
 	copied: ["Copied", "Copié"],
 	"copy-failed": [

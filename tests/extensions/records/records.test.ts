@@ -67,7 +67,7 @@ test("what cannot be read is refused in the language of the request", async ({ a
 		assert.match(description, query.split("=")[0] as string);
 	}
 	const french = await ask(`/base${items}?limit=0`, null, { "accept-language": "fr-CA" });
-	const description = 'limit: doit être un nombre entier, et non "0"';
+	const description = 'limit: doit être ≥ 1, et non "0"';
 	const { code: _, ...answer } = JSON.parse(french.body);
 	assert.equal(answer, { description, errors: [description] });
 	const { "Content-Language": lang, Vary: vary } = french.headers as Record<string, string>;
