@@ -46,8 +46,8 @@ export async function withMerge<Result>(
 	head: string,
 	task: (merge: Merge) => Promise<Result>,
 ): Promise<Result> {
-	const bases = await gitText(repository, ["merge-base", "--all", base, head]).catch(() => {
-		throw new Error(`${repository}: ${base} and ${head} have no commit in common`);
+	const bases = await gitText(repository, ["merge-base", "--all", base, head]).catch((error: GitFailure) => {
+		throw error.code === 1 ? new Error(`${repository}: ${base} and ${head} have no commit in common`) : error;
 	});
 	const tooMany = await findTooMany(repository, head);
 	if (tooMany !== null) throw new Error(tooMany);
