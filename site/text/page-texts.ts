@@ -71,7 +71,7 @@ export const pageTexts = textsByLang({
 	"copy-as": ["Copy as", "Copier sous la forme"],
 	"lists-needed": [
 		"RAMP, FGPV and GeoView read lists, which need the service or Cloudflare: plain files are not enough.",
-		"La PCAR, FGPV et GéoView lisent des listes, qui demandent le service ou Cloudflare : de simples fichiers ne suffisent pas.",
+		"RAMP, FGPV et GéoView lisent des listes, qui demandent le service ou Cloudflare : de simples fichiers ne suffisent pas.",
 	],
 	copy: ["Copy", "Copier"],
 	copied: ["Copied", "Copié"],
