@@ -1,10 +1,11 @@
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { TokenBuckets } from "../api/limits.ts";
 import { logAnswer, serviceLog } from "../api/node/log.ts";
 import { createNodeServer, listen } from "../api/node/serve.ts";
 import { closeAll, openLocal, type Service } from "../api/service/composition.ts";
-import { openDataDir } from "../api/service/data-dir.ts";
+import { openDataDir, repositoryPath } from "../api/service/data-dir.ts";
 import { firstSender, followSenders, readSenders, warnOfReaders } from "../api/service/senders-file.ts";
 import { type Configuration, misspeltSettings, readConfiguration } from "../api/service/settings.ts";
 import { counted } from "../registry/untrusted.ts";
@@ -19,7 +20,10 @@ export const serve = createRun(async ({ read, environment, io, extensions }) => 
 	const lock = await openDataDir(configuration, { waiting: io.warn });
 	const closing: (() => unknown)[] = [lock.release];
 	try {
+		const hasLayers = existsSync(repositoryPath(dataDir));
 		const configured = await readSenders(environment, dataDir);
+		if (configured.created && hasLayers)
+			io.warn(`${configured.place}: was not there, and is new: if it was lost, restore it from the backup`);
 		const warning = warnOfReaders(configured.place);
 		if (warning) io.warn(warning);
 		const senders = new Map(configured.senders);

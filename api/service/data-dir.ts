@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 // Tests replace `access` and `statfs` of the module.
-import files, { constants, mkdir, readFile } from "node:fs/promises";
+import files, { constants, mkdir, readdir, readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { collectFolder } from "../../publish/collect.ts";
 import { counted } from "../../registry/untrusted.ts";
@@ -67,7 +67,8 @@ export async function openStore(configuration: Configuration) {
 
 /** @throws {Error} if this user cannot or should not write there */
 export async function makeDataDir(folder: string): Promise<void> {
-	await mkdir(folder, { recursive: true }).catch((cause) => {
+	const opened = mkdir(folder, { recursive: true }).then(() => readdir(folder));
+	await opened.catch((cause) => {
 		throw new Error(`DATA_DIR: must be a folder that this user may write, and ${folder} is not`, { cause });
 	});
 	const foreign = await findForeignRoot(folder, "node scripts/fragments.cjs …");
@@ -99,7 +100,8 @@ export async function refuseEmptyStart({ dataDir, lastStart }: Places): Promise<
 	const repository = repositoryPath(dataDir);
 	if ((await readRef(repository)) !== null) return;
 	const noted = (lastStart && (await readTextIfThere(lastStart))) || "";
-	const isNoted = noted.startsWith(`${resolve(dataDir)}: `);
+	// Also of another folder: `DATA_DIR` may be misspelt.
+	const isNoted = noted !== "" && !noted.includes(": 0 layers at ");
 	const manifest = join(dataDir, "dist.served");
 	if (!isNoted && !existsSync(manifest)) return;
 	const place = isNoted ? lastStart : manifest;

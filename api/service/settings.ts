@@ -77,8 +77,10 @@ export function misspeltSettings(env: Environment, readers: readonly ReadSetting
 	const names = [...settingNames(readers, env), "NODE_ENV"];
 	return Object.keys(env).flatMap((name) => {
 		if (names.includes(name) || !/^[A-Z][A-Z_]{4,}$/.test(name)) return [];
+		const start = name.slice(0, -1);
 		const near =
-			names.find((other) => isNear(name, other, 1)) ?? names.find((other) => isNear(name, other, 2));
+			names.find((other) => isNear(name, other, 1)) ??
+			names.find((other) => isNear(name, other, 2) || (start.length > 9 && other.startsWith(start)));
 		return near ? [`${name}: is no setting; did you mean ${near}? docs/settings.md has all`] : [];
 	});
 }

@@ -147,6 +147,7 @@ export function answerErrorPage(kind: ErrorKind, root: string): Reply {
 			"Cache-Control": isBuilding ? "no-store" : refusalCaching,
 			...(isBuilding && { "Retry-After": String(reloadSeconds) }),
 		},
+		...(isBuilding && { cause: "the catalogue is not written yet" }),
 		body: new TextEncoder().encode(errorHtml(kind, root)),
 	};
 }

@@ -67,6 +67,8 @@ export function filesBelow(folder: string): string[] {
 
 /** Atomic and durable. @param mode regardless of the umask @throws {Error} the old file stays */
 export async function replaceFile(path: string, text: string, mode = 0o600): Promise<void> {
+	// The rename would replace a device such as /dev/null.
+	if ((await ifThere(path, stat(path)))?.isFile() === false) throw new Error(`${path}: must be a plain file`);
 	const temporary = `${path}.${process.pid}.tmp`;
 	try {
 		await writeTemporary();

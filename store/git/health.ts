@@ -23,6 +23,10 @@ const causes: readonly [pattern: RegExp, cause: Cause][] = [
 	],
 	[/EROFS|[Rr]ead-only file system/, { code: "read-only", reason: "the disk is read-only" }],
 	[
+		/[Pp]ermission denied|insufficient permission/,
+		{ code: "read-only", reason: "the repository has files that this user may not write" },
+	],
+	[
 		/^GitDamage| is corrupt|does not match index|unable to (unpack|read)|[Cc]an't load|[Nn]ot a valid (object|commit)|bad object|not a tree object|not a git repository|bad config/,
 		{ code: "read-only", reason: "the repository is damaged" },
 	],

@@ -95,7 +95,10 @@ test("a start that fails says why, even if a part cannot be closed", async () =>
 	assert.equal(closed, ["last", "first"]);
 	await using holder = await answering();
 	const env = { DATA_DIR: folder.path, PORT: String(holder.port) };
-	await warns(runScript("serve", [], env, {}, extensions.slice(0, 1)), 2, /^PORT, HOST/m);
+	await warns(runScript("serve", [], env, {}, extensions.slice(0, 1)), 2, [
+		/^PORT, HOST/m,
+		"senders.json: was not there, and is new",
+	]);
 });
 
 /** The files of the rooms whose functions a task calls. */

@@ -330,17 +330,21 @@ for (const [what, error, failureMs, code, reason] of [
 
 test("what git says of a failure is the reason, and nothing is stored", async ({ world }) => {
 	await world.restart();
-	const before = await world.tip();
-	const words = "No space left on device";
-	const script = `case $* in *fast-import*) echo ${words} >&2; exit 1; esac; exec $git "$@"`;
-	{
-		using _ = replaceGit(world.folder, script);
-		assertBusy(await outcomeOf(world.put("said")), "disk-full");
+	for (const [words, code, reason] of [
+		["No space left on device", "disk-full", "there is no room on the disk"],
+		["Permission denied", "read-only", "the repository has files that this user may not write"],
+	] as const) {
+		const before = await world.tip();
+		const script = `case $* in *fast-import*) echo ${words} >&2; exit 1; esac; exec $git "$@"`;
+		{
+			using _ = replaceGit(world.folder, script);
+			assertBusy(await outcomeOf(world.put("said")), code);
+		}
+		await committed(world.store.change(async () => [], metaOf("one")));
+		assert.is(world.store.state(), reason);
+		assert.is(await world.tip(), before);
+		await committed(world.put("said"));
 	}
-	await committed(world.store.change(async () => [], metaOf("one")));
-	assert.is(world.store.state(), "there is no room on the disk");
-	assert.is(await world.tip(), before);
-	await committed(world.put("said"));
 });
 
 test("packs are repacked at rest", async ({ world }) => {

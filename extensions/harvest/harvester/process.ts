@@ -162,7 +162,7 @@ export function createHarvestProcess(
 			return await run(order);
 		} finally {
 			running -= 1;
-			if (running === 0) idle = setTimeout(() => child.kill("SIGKILL"), limits.idleMs);
+			if (running === 0) idle = setTimeout(() => child.kill("SIGKILL"), limits.idleMs).unref();
 		}
 	}
 

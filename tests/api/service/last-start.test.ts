@@ -31,6 +31,9 @@ test("a start without the layers of the last one makes nothing", async ({ local,
 	writeFiles(batch, { "one.json": wms("one") });
 	for (const [name, ...words] of [["register", batch], ["serve"]] as const)
 		await warns(runScript(name, words, environment), 2, "has no layers");
+	const misspelt = `${local.folder}.misspelt`;
+	await warns(runScript("serve", [], { ...environment, DATA_DIR: misspelt }), 2, "has no layers");
+	await rm(misspelt, { recursive: true });
 	assert.equal(await readdir(local.folder), []);
 	await rm(batch, { recursive: true });
 	await rm(local.folder, { recursive: true });

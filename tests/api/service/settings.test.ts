@@ -108,8 +108,9 @@ test("the defaults are those of a trial on this machine alone", () => {
 
 test("a misspelt setting is named with the nearest one, a taken port with its own", async ({ folder }) => {
 	const said = "HARVST: is no setting; did you mean HARVEST? docs/settings.md has all";
-	const variables = { HARVST: "off", SHELL: "/bin/sh", LANGUAGE: "en", SITE: "off" };
-	assert.equal(misspeltSettings(variables, readers), [said]);
+	const variables = { HARVST: "off", TRUSTED_PROXY: "::1", SHELL: "/bin/sh", GITHUB_REF: "en", SITE: "off" };
+	const proxies = "TRUSTED_PROXY: is no setting; did you mean TRUSTED_PROXIES? docs/settings.md has all";
+	assert.equal(misspeltSettings(variables, readers), [said, proxies]);
 	await using other = await answering();
 	const PORT = String(other.port);
 	const env = { DATA_DIR: folder, ...plain, HARVST: "off" };

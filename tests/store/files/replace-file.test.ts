@@ -1,4 +1,5 @@
-import files, { readdir, readFile } from "node:fs/promises";
+import { execFileSync } from "node:child_process";
+import files, { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { replaceFile } from "../../../store/files/files.ts";
@@ -46,6 +47,12 @@ for (const name of ["writeFile", "rename"] as const) {
 		assert.equal(await readdir(folder), ["senders.json"]);
 	});
 }
+
+test("what is no plain file, such as /dev/null, stays", async ({ path }) => {
+	execFileSync("mkfifo", [path]);
+	assert.is(String(await replaceFile(path, "x").catch(String)), `Error: ${path}: must be a plain file`);
+	assert.ok((await stat(path)).isFIFO());
+});
 
 test("the text is on the disk before it takes the name, and then the name", async ({ folder, path }) => {
 	const order: string[] = [];

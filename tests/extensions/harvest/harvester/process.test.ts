@@ -55,6 +55,14 @@ test("the process is kept for further layers, and ended when it is idle", async 
 	assert.is.not((await textsOf("/good"))[0], first);
 });
 
+test("an idle process does not delay the end of the service", async () => {
+	const timers = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
+	const before = timers();
+	using processes = open();
+	await processes.textsOf("/good");
+	assert.is(timers(), before);
+});
+
 test("a process that does not start is no fault of the service that is asked", async () => {
 	using processes = open({}, "none.mjs");
 	const start = () => processes.lookAt(processes.at("/good"), null).catch(({ message }) => message);
