@@ -31,6 +31,7 @@ test("one table of routes, for every engine", () => {
 		["GET /status/", "status"],
 		["GET /status/a/b", "404 empty"],
 		["OPTIONS /status/a", "preflight"],
+		["OPTIONS /none", "404 empty"],
 		["PUT /status/a", "405 empty, Allow: GET, HEAD"],
 		["DELETE /v1/register/a%2Fb", "write"],
 		["PUT /v1/updatefeature/a", "write"],

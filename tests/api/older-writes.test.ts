@@ -54,11 +54,17 @@ test("a merged registration is judged as a whole, and a refusal stores nothing",
 	const { en, ...rest } = JSON.parse(largeWhenStored);
 	await handlers.put("many", JSON.stringify({ ...rest, en: { ...en, scrape_only: [7] } }));
 	await handlers.commit({ path: "layers/br/broken.json", text: "{}" });
+	await handlers.put(
+		"mixed",
+		JSON.stringify({ ...rest, en: { ...JSON.parse(feature).en, service_type: "esriFeature" } }),
+	);
 	const [wells, factor] = ["/v1/updatefeature/wells", "/v1/simplification/wells"];
 	const bad = { service_url: "ftp://x", layer: "a" };
 	const rows: [status: number, target: string, body: unknown, text: RegExp | string][] = [
 		[400, wells, bad, "/en/layer: does not belong to this payload_type"],
 		[400, wells, { en: {}, fr: {}, loading_mode: "snapshot" }, /^\/en\/en: is not a known member/],
+		[400, wells, { en: {}, fr: 1 }, /^\/en\/en: is not a known member/],
+		[400, "/v1/simplification/mixed", { factor: 5 }, "smallkey: mixed is not a feature layer"],
 		[400, "/v2/update/wells", { version: "3.0" }, /^\/version: must be 1\.x\.y/],
 		[400, "/v2/update/wells", { en: null }, "/en: must be an object, not null"],
 		[400, "/v2/update/wells", { fr: [1] }, "/fr: must be an object, not a list"],

@@ -226,9 +226,11 @@ test("a change for review waits, and another sender's is refused meanwhile", asy
 		handlers.expect(201, { ...careful, body: wms("two") }),
 	);
 	assert.equal([branch, published, commit], ["register/k", false, store.commits.at(-1)?.id]);
-	handlers.now += 1_000;
-	const removal = await receiptOf(handlers.expect(202, { ...careful, method: "DELETE" }));
-	assert.is(removal.branch, "register/k");
+	const update = { target: "/v2/update/k", body: '{"en":{"layer":"x"}}' };
+	for (const change of [update, { method: "DELETE" }]) {
+		handlers.now += 1_000;
+		assert.is((await receiptOf(handlers.expect(202, { ...careful, ...change }))).branch, "register/k");
+	}
 	assert.match(textOf(await handlers.get("/v0.9/doc/en/k")), '"layerName":"one"');
 	const text = "a change of the sender careful waits for a reviewer: send yours after the decision";
 	const late = { ...careful, body: wms("three"), sender: "other", secret: "another secret" };

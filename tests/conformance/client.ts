@@ -15,10 +15,7 @@ interface Words {
 	body?: string | Uint8Array | undefined;
 }
 
-/**
- * Sends a request with its target as it is: `fetch` would change it first. No answer ever shows a stack trace or
- * says 500.
- */
+/** `fetch` would change the target. No answer shows a stack trace or says 500. */
 export async function ask(
 	origin: string,
 	method: string,
@@ -70,7 +67,7 @@ export async function write(
 	return ask(origin, method, target, { headers: { ...signed, ...headers }, body });
 }
 
-/** The errors of a refusal. @throws {Error} where the body is not `{"errors": [text, …]}` */
+/** @throws {Error} where the body is not `{"errors": [text, …]}` */
 export function errorsOf(answer: Answer): string[] {
 	const { errors } = JSON.parse(answer.text) as { errors: unknown };
 	if (!Array.isArray(errors) || errors.length === 0 || !errors.every((error) => typeof error === "string")) {

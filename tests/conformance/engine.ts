@@ -37,7 +37,6 @@ const differences = {
 	"preflight of a file": ["Workers"],
 } as const satisfies Record<string, readonly Candidate["name"][]>;
 
-/** What the tests of an engine use. */
 export class Scene {
 	constructor(
 		readonly candidate: Candidate,
@@ -73,7 +72,7 @@ export class Scene {
 		}
 	};
 
-	/** Fails unless a write is answered with this status and these errors, and stores nothing. */
+	/** Asserts that nothing is stored, too. */
 	readonly assertRefusal = async (
 		status: number,
 		what: string,
@@ -131,7 +130,7 @@ function version2(node: object): string {
 	return JSON.stringify({ version: "2.0", en: whole, fr: whole });
 }
 
-/** The fragment of the manual's payload with another layer's name (facts of the viewer's own schema: a wms node). */
+/** Of the manual's payload with another name. */
 export function wmsFragment(smallkey: string, lang: string, name: string): object {
 	const url = "http://wms.ess-ws.nrcan.gc.ca/wms/toporama_en";
 	const id = `rcs.${smallkey}.${lang}`;

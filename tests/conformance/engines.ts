@@ -21,10 +21,7 @@ import { temporaryFolder, writeFiles } from "../helpers/world.ts";
 import { startPeer } from "../store/github-peer.ts";
 import { type Candidate, type Engine, senders } from "./engine.ts";
 
-/**
- * A port that was free a moment ago, for a program that cannot choose one itself. Below those that the system gives to
- * connections (32,768 on Linux): one of theirs might be taken again meanwhile.
- */
+/** Below the ports of connections (32,768 on Linux), which are soon taken again. */
 export async function freePort(): Promise<number> {
 	for (;;) {
 		const port = randomInt(10_000, 32_768);

@@ -5,10 +5,7 @@ import { docTests } from "./reads.ts";
 import { targetTests } from "./targets.ts";
 import { writeTests } from "./writes.ts";
 
-/**
- * Runs the whole conformance suite against one engine, started once; skipped where it cannot be had.
- * @param hasWrites whether it is asked for writes and every target, and not for `doc` and `docs` only
- */
+/** @param hasWrites false: only `doc` and `docs` of one target */
 export function conformance(candidate: Candidate, hasWrites = true): void {
 	const test = sharedSuite<Scene>(`conformance: ${candidate.name}`, async (use) => {
 		const engine = await candidate.start(layers);

@@ -3,11 +3,7 @@ import * as assert from "uvu/assert";
 export const englishWords =
 	/\b(?:the|must|is|are|was|not|has|have|and|with|of|this|which|than|from|cannot|does|too|that|where)\b/i;
 
-/**
- * Asserts that an answer in French has no English sentence. What a client sent stays as it was: places, and values in
- * double quotes.
- * @param body of the answer, as JSON
- */
+/** What a client sent stays as it was: places, and values in double quotes. @param body JSON */
 export function assertFrench(body: string): void {
 	const { errors = [], warnings = [], hint = "" } = JSON.parse(body || "{}") as Record<string, string[]>;
 	for (const text of [errors, warnings, hint].flat()) {

@@ -1,2 +1,2 @@
-/** How many cases a property is tried with: `FUZZ_RUNS`, or few, as in CI. */
+/** Cases of a property. */
 export const fuzzRuns = Number(process.env.FUZZ_RUNS ?? 500);

@@ -47,7 +47,7 @@ export function wms(layer: string): string {
 	return manual.replaceAll("limits", layer);
 }
 
-/** A registration of 16 kB, which in the form in which it is stored has over 64 KiB. */
+/** 16 kB, and over 64 KiB as it is stored. */
 export const largeWhenStored = JSON.stringify({
 	version: "2.0",
 	en: {
@@ -170,7 +170,7 @@ export class Handlers extends Requests {
 		return JSON.parse(this.store.files.get(layerPath(smallkey)) ?? "null");
 	}
 
-	/** What is stored: every commit of every branch, and the files. A refusal leaves it as it was. */
+	/** A refusal leaves it as it was. */
 	async state(): Promise<string> {
 		return JSON.stringify([this.store.commits, [...this.store.files]]);
 	}

@@ -19,20 +19,17 @@ import { temporaryFolder, writeFiles } from "./world.ts";
 
 export * from "./handlers.ts";
 
-/** Copies the layers of the fixtures, one of them with a service description. */
+/** One has a service description. */
 export async function copyLayers(folder: string): Promise<void> {
 	await cp(join(root, "tests/fixtures/layers"), join(folder, "layers"), { recursive: true });
 	const { service_url } = JSON.parse(await readFile(join(folder, "layers/oz/ozone.json"), "utf8")).en;
 	writeFiles(folder, { "layers/oz/ozone.service.json": JSON.stringify(describedAt(service_url)) });
 }
 
-/** No hook: what is pushed comes in as what is fetched or copied into the repository does, whatever is in it. */
+/** No hook: pushes are not judged. */
 export const unguarded: ServiceOptions["guard"] = async () => false;
 
-/**
- * What the first repository of this process has for settings, and the others have when they are made: the service
- * writes each of a dozen by a process of git's own, unless it finds it.
- */
+/** Of the first repository, for the others: the service writes each by a process of git. */
 let gitSettings: string | undefined;
 
 interface SiteParts {
@@ -168,7 +165,7 @@ export class Local extends Requests {
 		return (await runGit(this.repository, args)).toString("utf8").trim();
 	}
 
-	/** What is stored and published: the branches and every fragment. A refusal leaves it as it was. */
+	/** A refusal leaves it as it was. */
 	async state(): Promise<string> {
 		const fragments = [...this.publication.files.layers.keys()].sort();
 		return JSON.stringify([await this.git("for-each-ref"), this.store.tip, fragments]);

@@ -63,7 +63,6 @@ const matching =
 		return ended;
 	};
 
-/** Fails unless a run ends with this code, and prints these texts. */
 export const prints = matching("stdout");
 export const warns = matching("stderr");
 
@@ -71,10 +70,7 @@ export function startWords(name: string): string[] {
 	return [join(root, "scripts/fragments.cjs"), name];
 }
 
-/**
- * The search path with an `npx` in front that starts this checkout's `npx fragment-publisher`: in a checkout of a test's own,
- * tsx would compile several hundred modules again.
- */
+/** With an `npx` that starts this checkout, whose modules are compiled. */
 export function pathWithNpx(path = process.env.PATH ?? ""): string {
 	const folder = join(tmpdir(), "own-npx");
 	const lines = [
@@ -111,7 +107,7 @@ export function runScriptProcess(name: string, args: string[], env?: Record<stri
 	return runProgram(process.execPath, [...startWords(name), ...args], env);
 }
 
-/** The ids of all processes under one, from Linux's table of processes (proc(5)). */
+/** Ids of processes, by proc(5). */
 export function descendantsOf(ancestor: number): number[] {
 	const parents = new Map<number, number>();
 	for (const name of readdirSync("/proc")) {

@@ -7,7 +7,7 @@ export interface Serving extends AsyncDisposable {
 	end: () => Promise<Ended>;
 }
 
-/** Starts the service in this process. @throws {Error} with its output where it ends first */
+/** In this process. @throws {Error} with its output if it ends first */
 export async function serve(env: Record<string, string>): Promise<Serving> {
 	const ending = new AbortController();
 	let output = "";

@@ -70,17 +70,17 @@ export function suite<T extends object = object>(name = ""): Test<T> {
 	return Object.assign(test, { before: hook("before"), after: hook("after"), skip, run });
 }
 
-/** The suite of a file that has only one. It is empty again after each `run`. */
+/** For a file with one suite. */
 export const test = suite();
 
-/** Says that the tests of a file are left out. @param reason what they need, in one line */
+/** @param reason what the tests of the file need, in one line */
 export function skip(reason: string): void {
 	results.skipped.push(reason);
 	results.waiting.clear();
 	results.suites.push(async () => {});
 }
 
-/** Hands a row to the page that the runner writes after all files of a group. @param row a JSON value */
+/** @param row JSON for the page that the runner writes */
 export function noteRow(row: unknown): void {
 	results.rows.push(row);
 }

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** After how long the output names the condition, in milliseconds: the test command ends a file that never comes to its end. */
+/** The output names a condition that takes longer. */
 const quietMs = 60_000;
 
-/** How long is waited before one asks again, in milliseconds: more and more, as an answer may take a picture of a page. */
+/** Between two checks: longer and longer. */
 const firstPauseMs = 5;
 const longestPauseMs = 100;
 

@@ -38,16 +38,16 @@ export function writeFiles(folder: string, files: Files): void {
 	}
 }
 
-/** Path → content of every file below a folder, a character for each byte, in the order of the paths. */
+/** Path → content as Latin-1, in the order of the paths. */
 export function filesIn(folder: string): Map<string, string> {
 	const paths = filesBelow(folder).sort();
 	return new Map(paths.map((path) => [path, readFileSync(join(folder, path), "latin1")]));
 }
 
-/** Runs git; resolves with what it prints, without the space around it. @throws {Error} if it fails */
+/** @returns what git prints, trimmed @throws {Error} if it fails */
 export type Git = (...args: string[]) => Promise<string>;
 
-/** Git in one folder: a repository, or a folder to make one in. Commits are Ada's. @param input for each call */
+/** Commits are Ada's. @param input for each call */
 export function gitIn(folder: string, input = ""): Git {
 	const who = ["-c", "user.name=Ada", "-c", "user.email=ada@tests.example", "-c", "core.fsync=none"];
 	return async (...args) => (await runGit(folder, [...who, ...args], { input })).toString("utf8").trim();
@@ -83,7 +83,7 @@ export class Repository implements Disposable {
 		writeFiles(this.path, files);
 	}
 
-	/** Commits changes on the branch that is checked out. @param words more options of `git commit` */
+	/** @param words more options of `git commit` */
 	commit(subject: string, files: Files, ...words: string[]): void {
 		this.write(files);
 		this.git("add", "-A");
@@ -112,7 +112,7 @@ export interface Answering extends AsyncDisposable {
 
 export async function answering(listener: RequestListener = () => undefined): Promise<Answering> {
 	const server = createServer(listener);
-	// An idle connection may be closed just when a busy machine gets to use it again.
+	// An idle connection may be closed just when it is used again.
 	server.keepAliveTimeout = 0;
 	await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 	const end = async () => {
@@ -123,7 +123,7 @@ export async function answering(listener: RequestListener = () => undefined): Pr
 	return { origin: `http://127.0.0.1:${port}`, port, [Symbol.asyncDispose]: end };
 }
 
-/** A fake map service whose only feature layer, at any path, is Wells with three features. @param statusOf of a path */
+/** A map service with the layer Wells, of three features, at any path. */
 export function wellsService(statusOf: (path: string) => number = () => 200): Promise<Answering> {
 	const layer = { id: 1, type: "Feature Layer", name: "Wells", displayField: "NAME", fields: [] };
 	return answering(({ url = "" }, response) => {
@@ -136,7 +136,7 @@ type Ends = AsyncDisposable | Disposable | (() => unknown);
 
 export type Use = <T extends Ends>(value: T) => T;
 
-/** Opens a scene. @param scene what the tests get: what they change in it later is there */
+/** @param scene what the tests get */
 // biome-ignore lint/suspicious/noConfusingVoidType: a scene may also be in variables of the test file
 type Open<T> = (use: Use, scene: T) => T | void | Promise<T | void>;
 

@@ -18,21 +18,19 @@ const test = freshSuite("build", async (use) => {
 	await cp(join(root, "tests/fixtures/layers"), layers, { recursive: true });
 });
 
-/** Builds the fragments: the catalogue beside them has tests of its own. */
 function build(env: Record<string, string> = {}, ...words: string[]) {
 	return runScript("build", ["--layers", layers, "--out", out, ...words], { SITE: "off", ...env });
 }
 
-/** @param files how many the process may have open */
+/** @param files limit of open files */
 function runLimited(files: number, script: string) {
 	const words = ["--import", "tsx", "--input-type=module", "--eval", script];
 	return runProgram("sh", ["-c", `ulimit -n ${files} && exec "$@"`, "sh", process.execPath, ...words]);
 }
 
-/** Number of files of a layer that every target can express: one for each target and language. */
+/** Of a layer that every target can express. */
 const files = 2 * targets.length;
 
-/** Path → content, and when it was last written, of every file of a folder. */
 async function snapshot(path: string): Promise<Map<string, { text: string; written: number }>> {
 	const found = new Map<string, { text: string; written: number }>();
 	for (const [name, text] of filesIn(path))

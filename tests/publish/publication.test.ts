@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
-import { mkdir, readFile, rename, rm, stat, truncate, writeFile } from "node:fs/promises";
+import files, { mkdir, readFile, rename, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import * as assert from "uvu/assert";
 import { FileWriter } from "../../publish/file-writer.ts";
 import type { FragmentFolder } from "../../publish/place-file.ts";
@@ -24,12 +25,12 @@ const served = () => [...local.publication.files.layers.keys()].sort();
 const file = (smallkey: string, lang = "en") => join(local.out, `v0.9/doc/${lang}/${smallkey}`);
 const manifest = () => join(local.folder, "dist.served");
 
-/** The name of the layer in a rendered file; null if there is no file. */
+/** The layer's name; null without a file. */
 async function inFile(path: string): Promise<string | null> {
 	return readFile(path, "utf8").then(layerIn, () => null);
 }
 
-/** Commits files as a push does that the hook does not see; null removes one. */
+/** Without the hook; null removes a file. */
 async function push(files: Record<string, string | null>): Promise<void> {
 	const edits = Object.entries(files).map(([path, text]) =>
 		text === null ? `D ${path}\n` : `M 100644 inline ${path}\ndata ${Buffer.byteLength(text)}\n${text}\n`,
@@ -39,7 +40,6 @@ async function push(files: Record<string, string | null>): Promise<void> {
 	await runGit(local.repository, ["fast-import", "--quiet"], { input: head + edits.join("") });
 }
 
-/** Starts the service again. @param change what happens meanwhile */
 async function restart(change: () => unknown = () => undefined): Promise<void> {
 	await local.stop();
 	await change();
@@ -52,16 +52,32 @@ const asKilled = async () =>
 	writeFile(manifest(), (await readFile(manifest(), "utf8")).replace('"isOpen":false', '"isOpen":true'));
 
 test("a change is in the files before it is answered, and so is a removal; a compressed copy goes with its file", async () => {
-	assert.is((await local.put("two", wms("before"))).status, 201);
+	assert.is((await local.put("two", wms("old"))).status, 201);
 	await writeFile(`${file("two")}.gz`, "compressed");
-	assert.is(await read("two"), "before");
-	assert.is((await local.put("two", wms("after"))).status, 201);
-	for (const lang of ["en", "fr"]) assert.is(await inFile(file("two", lang)), "after");
+	assert.is(await read("two"), "old");
+	assert.is((await local.put("two", wms("new"))).status, 201);
+	for (const lang of ["en", "fr"]) assert.is(await inFile(file("two", lang)), "new");
 	assert.is(await inFile(`${file("two")}.gz`), null);
-	assert.is(await read("two"), "after", "what is in memory goes with its file");
+	assert.is(await read("two"), "new", "what is in memory goes with its file");
 	assert.is((await local.delete("two")).status, 204);
 	for (const lang of ["en", "fr"]) assert.is(await inFile(file("two", lang)), null);
 	assert.is(await status("two"), 404);
+});
+
+test("only a push of more than a hundred files is written in the background", async () => {
+	await local.filesIdle();
+	const { publication, store } = local;
+	const { branch, tip } = store;
+	const range = { from: tip, to: tip, reader: branch.readerAt(tip) };
+	const behind = async (count: number, isPushed: boolean) => {
+		await publication.publish({
+			...range,
+			changes: Array(count).fill({ path: "layers/on/one.json" }),
+			isPushed,
+		});
+		return publication.files.behind;
+	};
+	assert.equal([await behind(100, true), await behind(101, false), await behind(101, true)], [0, 0, 1]);
 });
 
 test("a file that is missing or empty is rendered when it is read, and written again", async () => {
@@ -90,9 +106,26 @@ test("a start that fails leaves the files as a normal end does", async () => {
 	await local.start();
 });
 
+test("a start notes that it writes files before it ends, and removes the note of a build", async () => {
+	await local.filesIdle();
+	const [open, note] = [await readFile(manifest(), "utf8"), join(local.folder, "dist.manifest")];
+	await writeFile(manifest(), open.replace('"isOpen":true', '"isOpen":false'));
+	await writeFile(note, "{}");
+	await mkdir(join(local.folder, "fragments.ended"));
+	using _ = { [Symbol.dispose]: () => Object.assign(files, { rename }) };
+	const late = async (...paths: [string, string]) => {
+		for (let turn = 0; turn < 5_000; turn += 1) await nextTurn();
+		await rename(...paths);
+	};
+	Object.assign(files, { rename: late });
+	await local.publication.begin(local.store.branch);
+	assert.equal([await readFile(manifest(), "utf8"), await inFile(note)], [open, null]);
+	assert.match(local.reported.join(), "EISDIR", "which stops no start");
+});
+
 test("while a file cannot be read, all others are, and the service is well", async () => {
 	await local.put("two", wms("two"));
-	// Nothing writes into the pipe: its reader waits, as for a disk that does not answer.
+	// A pipe: its reader waits, as for a disk that does not answer.
 	await restart(async () => {
 		await rm(file("one"));
 		execFileSync("mkfifo", [file("one")]);
@@ -123,6 +156,15 @@ test("files that cannot be written refuse nothing, are reported once, and are tr
 	const lines = local.warnings.filter((warning) => warning.includes("rendered files"));
 	assert.is(lines.length, 2, lines.join("\n"));
 	assert.equal(local.reported, []);
+	const aside = join(local.folder, "aside");
+	await rename(folder, aside);
+	await writeFile(folder, "in the way");
+	await local.put("two", wms("last"));
+	await restart(async () => {
+		await rm(folder);
+		await rename(aside, folder);
+	});
+	assert.is(await read("two"), "last", "a start knows that files are behind");
 	await restart(async () => {
 		await rm(local.out, { recursive: true });
 		await writeFile(local.out, "in the way");
@@ -158,6 +200,7 @@ test("a push of thousands can be read before its files are written, and a start 
 	const keys = Array.from({ length: 1_200 }, (_, index) => `k${index % 10}-${index}`);
 	const pathOf = (key: string) => `layers/${key.slice(0, 2).toLowerCase()}/${key}.json`;
 	const files = Object.fromEntries(keys.map((key) => [pathOf(key), manual]));
+	assert.is(await status("one"), 200);
 	await push({ ...files, [pathOf("k0-0")]: "{", [pathOf("K0-10")]: manual, "layers/on/one.json": null });
 	await eventually(() => local.store.tip !== "" && local.publication.has("k9-19"));
 	assert.ok(local.publication.files.behind > 0, "the files follow");
@@ -181,20 +224,53 @@ test("a push of thousands can be read before its files are written, and a start 
 	assert.equal([await inFile(file("k8-18")), await inFile(file("gone"))], ["limits", null]);
 });
 
-test("a background round that began during a change does not write over it", async () => {
+function openWriter(place: (smallkey: string) => void, render: FileWriter["options"]["render"]) {
+	const folder = { makeFolders: () => false, place } as unknown as FragmentFolder;
+	return new FileWriter(folder, { render, onPlaced: () => undefined, log: logTo([]), retryMs: 1 });
+}
+
+const ranked = (rank: number, ...smallkeys: string[]) =>
+	new Map(smallkeys.map((smallkey) => [smallkey, { fragments: [], rank }]));
+
+test("a background round that began before a change does not write over it", async () => {
 	const [changeHeld, endChange] = makeGate();
 	const [roundHeld, endRound] = makeGate();
-	const rendered = (rank: number) => new Map([["k", { fragments: [], rank }]]);
-	const folder = { makeFolders: () => false, place: () => [] } as unknown as FragmentFolder;
-	const render = () => roundHeld.then(() => rendered(1));
-	const files = new FileWriter(folder, { render, onPlaced: () => undefined, log: logTo([]) });
-	const change = files.write(["k"], () => changeHeld.then(() => rendered(2)));
+	let rank = 0;
+	const render = () => roundHeld.then(() => ranked(++rank, "Ab"));
+	const files = openWriter(() => undefined, render);
+	const change = files.write(["aB"], () => changeHeld.then(() => ranked(5, "aB")));
 	files.work();
 	endChange();
 	assert.is(await change, true);
 	endRound();
 	await files.working;
-	assert.is(files.layers.get("k"), 2);
+	assert.equal([...files.layers], [["aB", 5]]);
+	files.mark(["Ab"]);
+	files.work();
+	// A push that is written later.
+	files.mark(["Ab"]);
+	await eventually(() => files.behind === 0);
+	assert.is(files.layers.get("Ab"), 3);
+});
+
+test("a change is written before it is answered, and layers that fail stop no other", async () => {
+	const placed: string[] = [];
+	const place = (smallkey: string) => {
+		if (smallkey.startsWith("bad")) throw new Error("disk");
+		const endMs = performance.now() + 5;
+		while (performance.now() < endMs);
+		placed.push(smallkey);
+	};
+	const files = openWriter(place, async (smallkeys) => ranked(1, ...smallkeys));
+	await files.write([], async () => ranked(1, "a", "b"));
+	assert.equal(placed, ["a", "b"]);
+	files.mark([...Array.from({ length: 64 }, (_, index) => `bad${index}`), "last"]);
+	files.work();
+	await files.working;
+	files.work();
+	assert.is(files.working, null, "the next try waits");
+	await eventually(() => placed.includes("last"));
+	await files.close();
 });
 
 test("the files in the background end before git does, so that an end is no failure", async () => {
@@ -251,7 +327,7 @@ test("after a kill every file is compared, none goes back to an earlier state, a
 	await mkdir(join(file("two", "fr.away"), "below"), { recursive: true });
 	await rm(file("two", "fr"));
 	await rename(file("two", "fr.away"), file("two", "fr"));
-	await writeFile(file("gone"), "{}");
+	for (const name of ["gone", "no key", "lost.gz"]) await writeFile(file(name), "{}");
 	await local.start();
 	assert.equal([await read("one"), await read("two")], ["newer", "right"]);
 	await eventually(async () => (await inFile(file("gone"))) === null);
@@ -260,6 +336,7 @@ test("after a kill every file is compared, none goes back to an earlier state, a
 	await eventually(async () => (await inFile(file("two", "fr"))) === "right");
 	assert.is(await inFile(file("two")), "right");
 	assert.is(await inFile(join(local.folder, ".dist.1.2.tmp")), null);
+	for (const name of ["no key", "lost.gz"]) assert.is(await inFile(file(name)), null, name);
 	const after = await stat(file("one"));
 	assert.equal([after.ino, after.mtimeMs], [ino, mtimeMs]);
 });
@@ -288,7 +365,7 @@ test("an earlier valid text does not replace a layer that was corrected or remov
 	await eventually(() => local.store.tip === wrong);
 	await local.stop();
 	await forget();
-	// A git that waits before it looks through the history for earlier texts.
+	// A git that waits before it reads the history.
 	const folder = join(local.folder, "bin");
 	const [gate, log] = [join(folder, "gate"), join(folder, "waited")];
 	const wait = `echo >> '${log}'; while [ -e '${gate}' ]; do sleep 0.02; done`;

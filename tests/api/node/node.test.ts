@@ -125,7 +125,7 @@ test("a write whose client has closed its side gets its answer; one whose body i
 	const letGo = server.hold();
 	const late = server.connect();
 	late.socket.end(await server.put("late"));
-	// The server has seen the end of the first connection before it answers one that came after it.
+	// The server has seen the end of the first connection.
 	assert.is((await fetch(`${server.url}/healthz`)).status, 200);
 	letGo();
 	await late.closed;
@@ -139,7 +139,7 @@ test("a write whose client has closed its side gets its answer; one whose body i
 	removal.socket.end(`DELETE /register/late HTTP/1.1\r\nHost: h\r\n${head}Content-Length: 5\r\n\r\n`);
 	await removal.closed;
 	await eventually(() => server.logged.length === 3);
-	// A write that was made nevertheless would be stored by now, behind this one.
+	// An earlier write would be stored by now.
 	assert.equal((await server.exchange(await server.put("after", close))).statuses, [201]);
 	assert.equal(
 		server.logged.slice(0, 3).map(({ status }) => status),

@@ -19,7 +19,7 @@ async function readTable(): Promise<Map<string, number[]>> {
 	);
 }
 
-/** For each route a request beyond its bound; the compiler demands a line for each. Floods are tested where they are bounded. */
+/** For each route a request beyond its bound; the compiler demands a line for each. */
 const beyond: Record<Exclude<Route["kind"], "other"> | "page" | "records" | "any", string> = {
 	doc: `GET /v0.9/doc/en/a?callback=${"a".repeat(129)}`,
 	docs: `GET /v0.9/docs/en/${"x".repeat(16_000)},`,

@@ -4,7 +4,7 @@ import * as assert from "uvu/assert";
 import { Clone } from "../../helpers/clone.ts";
 import { Local, textOf, wms } from "../../helpers/local.ts";
 import { eventually } from "../../helpers/wait.ts";
-import { freshSuite } from "../../helpers/world.ts";
+import { freshSuite, writeFiles } from "../../helpers/world.ts";
 import { loosen, objectFile } from "../../store/loose-objects.ts";
 
 const test = freshSuite("a start with a damaged repository", async (use) => {
@@ -35,6 +35,19 @@ test("reads go on, writes get 503, and both are whole with the repository", asyn
 	assert.match(textOf(await local.get("/v0.9/doc/en/one")), '"layerName":"newer"');
 	assert.is((await local.put("three")).status, 201);
 	assert.is(local.context.readiness(), null);
+});
+
+test("without files, too; of a layer that git cannot read, a whole file is served", async ({ local }) => {
+	await rm(local.out, { recursive: true });
+	await local.start();
+	assert.match(textOf(await local.get("/v0.9/doc/en/one")), '"layerName":"newer"');
+	for (const [text, answer] of [
+		['{"half', "missing"],
+		['{"whole":1}', /^{"whole":1}$/],
+	] as const) {
+		writeFiles(local.out, { "v0.9/doc/en/two": text });
+		assert.match(await local.get("/v0.9/doc/en/two").then(textOf, String), answer);
+	}
 });
 
 for (const name of ["dist.served", "dist"])

@@ -156,7 +156,7 @@ test("harvest and health are what the harvester knows, in the publisher's words"
 
 test("too many look-ups of one address are 429, and beyond all room 503", async ({ local }) => {
 	const [held, release] = gate();
-	// A look-up ends as a failure once it is released, without a process of git.
+	// A released look-up fails, without a process of git.
 	const served = () => held.then(() => Promise.reject(new StoreBusy("busy", 7, "slow")));
 	const store = { served, lastCommit: async () => null };
 	const { repository } = local;

@@ -32,10 +32,7 @@ test("a second service says at once what it waits for, and takes over when the f
 	assert.is(said.length, 1);
 });
 
-/**
- * Mixes the order of what several processes do at once: each call of the file system first waits for some turns of the
- * event loop, mostly few.
- */
+/** Mixes the order of calls: each first waits for some turns of the event loop. */
 function disorder(): Disposable {
 	const calls = { link: files.link, readdir: files.readdir, rename: files.rename, rm: files.rm };
 	const delayed = Object.entries(calls).map(([name, call]) => {

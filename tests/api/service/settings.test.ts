@@ -21,7 +21,7 @@ const plain = { PORT: "0", HARVEST: "off", SITE: "off" };
 const github = { GITHUB_REPOSITORY: "owner/name", GITHUB_TOKEN: "x" };
 const terms = { SITE_TERMS_EN: "https://example.ca/terms", SITE_TERMS_FR: "https://example.ca/conditions" };
 
-/** A wrong value of each setting, with what it needs beside it; and what the error says, which starts with the setting. */
+/** Wrong values, and their errors, which start with the setting. */
 const wrong: [setting: string, env: Record<string, string>, text?: string | RegExp][] = [
 	["PORT", { PORT: "65536" }, "PORT: must be a whole number from 0 to 65535, not 65536"],
 	["PORT", { PORT: "x", LOG_READS: "maybe" }, /^PORT: must be .*\nLOG_READS: must be on or off/],
