@@ -166,17 +166,16 @@ function answerHealth(problem: string | null, ok: string): Reply {
 }
 
 export function answerFailure(error: unknown, kind: Route["kind"], log: Context["log"]): Reply {
-	const headers = kind === "status" ? anySite : {};
 	if (error instanceof StoreBusy) {
 		const { code, retryAfter, message } = error;
 		const refusal = { status: 503, errors: [problemAt("", code)], retryAfter };
-		const reply = kind === "status" ? refuse(refusal, headers) : refuseWrite({ ...refusal, reason: code });
+		const reply = kind === "status" ? refuse(refusal, anySite) : refuseWrite({ ...refusal, reason: code });
 		return { ...reply, cause: message };
 	}
 	log.error(error);
 	if (kind === "write") return refuseWrite({ status: 500, errors: [problemAt("", "failed")] });
 	if (kind !== "status") return refuseRead(500);
-	return refuse({ status: 500, errors: [problemAt("", "read-only")] }, headers);
+	return refuse({ status: 500, errors: [problemAt("", "read-only")] }, anySite);
 }
 
 /** GET <base>/status/<smallkey> @param read null if the layers are not on this machine */

@@ -3,6 +3,7 @@ import { answer, answerFailure, type Engine, routeOf } from "../../api/app.ts";
 import { type Reply, refuseRead } from "../../api/reply.ts";
 import { targetNames } from "../../registry/targets/table.ts";
 import { parsePage } from "../../site/http/pages.ts";
+import { StoreBusy } from "../../store/store.ts";
 import { textOf } from "../helpers/handlers.ts";
 import { test } from "../helpers/suite.ts";
 import { words } from "../helpers/world.ts";
@@ -132,6 +133,11 @@ test("a read of a broken world is a 500 with an empty body, and is reported", ()
 	const error = new Error("a secret");
 	const { status, body } = answerFailure(error, "doc", { error: (one) => reported.push(one) });
 	assert.equal([status, body.length, reported], [500, 0, [error]]);
+	for (const failure of [error, new StoreBusy("busy", 2, "a secret")]) {
+		const reply = answerFailure(failure, "status", { error: () => undefined });
+		assert.is(reply.headers["Access-Control-Allow-Origin"], "*");
+		assert.match(textOf(reply), /^{"errors":\["[^"]*"\]}$/);
+	}
 });
 
 test.run();

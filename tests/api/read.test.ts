@@ -81,7 +81,8 @@ test("each target has its own element for an unknown key, and the portal's answe
 		]),
 	];
 	for (const [path, answer] of table) assert.is(everyTarget(path).said, answer, path);
-	assert.is.not(everyTarget("/vcs?lang=fr&id=a").etag, everyTarget("/v2/docs/fr/a").etag);
+	for (const path of ["/v2/docs/fr/a", "/vcs?lang=fr&id=a&callback=f"])
+		assert.is.not(everyTarget("/vcs?lang=fr&id=a").etag, everyTarget(path).etag);
 });
 
 test("v1 has lists in drawing order: lower ranks first, what has none between, equal ones as asked for", () => {

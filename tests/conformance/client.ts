@@ -52,11 +52,10 @@ export interface Signed {
 	path?: string;
 	signedBody?: string;
 	body?: string | Uint8Array;
-	/** Headers over the signed ones; undefined leaves one out. */
+	/** Undefined leaves one out. */
 	headers?: Record<string, string | undefined>;
 }
 
-/** Sends a request of the sender `jstest`. */
 export async function write(
 	origin: string,
 	method: string,

@@ -7,9 +7,8 @@ import { type Answer, ask, errorsOf, type Signed, write } from "./client.ts";
 export interface Engine {
 	origin: string;
 	docsMaxKeys: number;
-	/** Whether a registration can be read at the moment of its 201. */
 	published: boolean;
-	/** Something that changes with each commit: what was refused has to leave it as it is. */
+	/** Changes with each commit. */
 	state(): Promise<string>;
 	stop(): Promise<void>;
 }

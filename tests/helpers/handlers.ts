@@ -29,7 +29,6 @@ export const noon = Date.UTC(2026, 2, 4, 12, 0, 0);
 
 export const secrets = { jstest: "test_-k", narrow: "narrow secret", careful: "careful secret" };
 
-/** The senders of tests, as `SENDERS` has them. */
 export const senders = {
 	jstest: { key: secrets.jstest, name: "Office of Maps · Bureau des cartes" },
 	narrow: { key: secrets.narrow, smallkeys: ["ab*", "x?"] },
@@ -77,7 +76,7 @@ export interface Write {
 	sender?: string;
 	secret?: string;
 	timestamp?: string;
-	/** Headers instead of, or beside, the signed ones; null leaves one out. */
+	/** Beside the signed ones; null leaves one out. */
 	headers?: Record<string, string | null>;
 }
 
@@ -130,7 +129,7 @@ export class Handlers extends Requests {
 	context: Context;
 	readonly reported: unknown[] = [];
 
-	/** @param files of the store: path → text @param variables of the environment, such as `BASE_PATH` */
+	/** @param files path → text */
 	constructor(files: Readonly<Record<string, string>> = {}, variables: Record<string, string> = {}) {
 		super();
 		this.store = memoryStore(files);

@@ -26,7 +26,7 @@ export async function copyLayers(folder: string): Promise<void> {
 	writeFiles(folder, { "layers/oz/ozone.service.json": JSON.stringify(describedAt(service_url)) });
 }
 
-/** No hook: pushes are not judged. */
+/** Judges no push. */
 export const unguarded: ServiceOptions["guard"] = async () => false;
 
 /** Of the first repository, for the others: the service writes each by a process of git. */
@@ -37,7 +37,7 @@ interface SiteParts {
 }
 
 export interface LocalParts {
-	/** The files of the first commit: path → text. */
+	/** Of the first commit. */
 	files?: Record<string, string>;
 	filesRetryMs?: number;
 	storeLimits?: Partial<StoreLimits>;

@@ -70,6 +70,7 @@ test("only a push of more than a hundred files is written in the background", as
 	const { branch, tip } = store;
 	const range = { from: tip, to: tip, reader: branch.readerAt(tip) };
 	const behind = async (count: number, isPushed: boolean) => {
+		await read("one");
 		await publication.publish({
 			...range,
 			changes: Array(count).fill({ path: "layers/on/one.json" }),
@@ -78,6 +79,7 @@ test("only a push of more than a hundred files is written in the background", as
 		return publication.files.behind;
 	};
 	assert.equal([await behind(100, true), await behind(101, false), await behind(101, true)], [0, 0, 1]);
+	assert.ok(local.file("v0.9/doc/en", "one") instanceof Promise);
 });
 
 test("a file that is missing or empty is rendered when it is read, and written again", async () => {
@@ -111,7 +113,6 @@ test("a start notes that it writes files before it ends, and removes the note of
 	const [open, note] = [await readFile(manifest(), "utf8"), join(local.folder, "dist.manifest")];
 	await writeFile(manifest(), open.replace('"isOpen":true', '"isOpen":false'));
 	await writeFile(note, "{}");
-	await mkdir(join(local.folder, "fragments.ended"));
 	using _ = { [Symbol.dispose]: () => Object.assign(files, { rename }) };
 	const late = async (...paths: [string, string]) => {
 		for (let turn = 0; turn < 5_000; turn += 1) await nextTurn();
@@ -120,7 +121,6 @@ test("a start notes that it writes files before it ends, and removes the note of
 	Object.assign(files, { rename: late });
 	await local.publication.begin(local.store.branch);
 	assert.equal([await readFile(manifest(), "utf8"), await inFile(note)], [open, null]);
-	assert.match(local.reported.join(), "EISDIR", "which stops no start");
 });
 
 test("while a file cannot be read, all others are, and the service is well", async () => {
@@ -200,7 +200,6 @@ test("a push of thousands can be read before its files are written, and a start 
 	const keys = Array.from({ length: 1_200 }, (_, index) => `k${index % 10}-${index}`);
 	const pathOf = (key: string) => `layers/${key.slice(0, 2).toLowerCase()}/${key}.json`;
 	const files = Object.fromEntries(keys.map((key) => [pathOf(key), manual]));
-	assert.is(await status("one"), 200);
 	await push({ ...files, [pathOf("k0-0")]: "{", [pathOf("K0-10")]: manual, "layers/on/one.json": null });
 	await eventually(() => local.store.tip !== "" && local.publication.has("k9-19"));
 	assert.ok(local.publication.files.behind > 0, "the files follow");

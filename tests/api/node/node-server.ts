@@ -111,7 +111,7 @@ export function serverSuite(name: string): Test {
 	return test;
 }
 
-/** The head of a PUT: only a hash shows that its signature is wrong. */
+/** Only a hash shows that its signature is wrong. */
 export function plausibleHead(bodyBytes: number, more = ""): string {
 	const signed = `Authorization: ${"x".repeat(43)}\r\nSender: jstest\r\nTimeStamp: ${new Date().toISOString()}\r\n`;
 	return `PUT /register/plausible HTTP/1.1\r\nHost: h\r\n${signed}Content-Length: ${bodyBytes}\r\n${more}\r\n`;

@@ -89,7 +89,7 @@ test("a change that waits is named, without its sender, until it is merged", asy
 	await eventually(() => local.store.tip === merge);
 	const merged = await statusOf(local, "fresh");
 	assert.equal([merged.commit, merged.review], [merge, null]);
-	// The merge has the machine's time, which is ahead of the service's clock.
+	// The merge's time is ahead of the service's clock.
 	const registeredMs = Date.parse(merged.registered);
 	assert.ok(registeredMs >= parentMs && registeredMs <= local.now, merged.registered);
 });
