@@ -22,7 +22,6 @@ function build(env: Record<string, string> = {}, ...words: string[]) {
 	return runScript("build", ["--layers", layers, "--out", out, ...words], { SITE: "off", ...env });
 }
 
-/** @param files limit of open files */
 function runLimited(files: number, script: string) {
 	const words = ["--import", "tsx", "--input-type=module", "--eval", script];
 	return runProgram("sh", ["-c", `ulimit -n ${files} && exec "$@"`, "sh", process.execPath, ...words]);
