@@ -13,10 +13,8 @@ export type Effect =
 /** An effect on requests. */
 export interface Fault {
 	method: string;
-	/** Without the query. */
+	/** Of the path, or of the path with its query. */
 	path: RegExp;
-	/** With the question mark. */
-	query?: RegExp;
 	times: number;
 	effect: Effect;
 }
@@ -26,7 +24,7 @@ export async function startFaultProxy(target: string) {
 	const faults: Fault[] = [];
 	/** `GET /repos/o/r/commits` */
 	const requests: string[] = [];
-	const proxy = { faults, requests, latencyMs: 0 };
+	const proxy = { faults, requests };
 
 	/** A request without an answer fails at once, as it does at the end of its time. */
 	const giveUp = ({ socket }: IncomingMessage) => void socket.destroy();
@@ -35,9 +33,9 @@ export async function startFaultProxy(target: string) {
 		serve(request, response).catch((error: unknown) => response.writeHead(599).end(String(error)));
 	});
 
-	function nextEffect(method: string, path: string, query: string): Effect | null {
+	function nextEffect(method: string, path: string, url: string): Effect | null {
 		const index = faults.findIndex(
-			(fault) => fault.method === method && fault.path.test(path) && (fault.query?.test(query) ?? true),
+			(fault) => fault.method === method && (fault.path.test(path) || fault.path.test(url)),
 		);
 		const fault = faults[index];
 		if (!fault) return null;
@@ -52,9 +50,8 @@ export async function startFaultProxy(target: string) {
 		const chunks: Buffer[] = [];
 		for await (const chunk of request) chunks.push(chunk as Buffer);
 		requests.push(`${method} ${path}`);
-		if (proxy.latencyMs > 0) await new Promise((resolve) => setTimeout(resolve, proxy.latencyMs));
 		const body = Buffer.concat(chunks);
-		const effect = nextEffect(method, path, url.slice(url.split("?")[0]?.length));
+		const effect = nextEffect(method, path, url);
 		if (effect?.kind === "silence") return giveUp(request);
 		if (effect?.kind === "answer") {
 			const { status, headers = {}, message = "a fault of the test" } = effect;

@@ -18,10 +18,10 @@ const { privateKey } = generateKeyPairSync("rsa", {
 });
 
 /** Pauses move this clock, and take no time. */
-export function pausingClock() {
+export function pausingClock(startMs?: number) {
 	let ahead = 0;
 	return {
-		now: () => new Date(Date.now() + ahead),
+		now: () => new Date((startMs ?? Date.now()) + ahead),
 		sleep: async (ms: number) => {
 			ahead += ms;
 		},
