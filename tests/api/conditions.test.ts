@@ -86,6 +86,8 @@ test("a request that is sent again gets its answer, unless it was refused", asyn
 	await handlers.expect(412, change);
 	const refused = { ...change, timestamp: new Date(handlers.now + 1_000).toISOString() };
 	await handlers.expect(412, refused);
+	await handlers.put("k", wms("two"));
+	await handlers.expect(412, refused);
 	await handlers.expect(401, { ...refused, headers: {} });
 });
 

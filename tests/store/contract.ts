@@ -137,13 +137,13 @@ export function testStore(name: string, open: () => Promise<Fresh>): void {
 			assert.equal(await (await store.served()).spellings(key), keys);
 		await put("aB1", null);
 		assert.equal(await (await store.served()).spellings("ab1"), ["Ab1"]);
-		let seen: string[] = [];
+		let seen: unknown;
 		const look = async (now: Reader) => {
-			seen = await now.spellings("ab1");
+			seen = [await now.spellings("ab1"), await now.read("Ab1")];
 			return [];
 		};
-		await Promise.all([put("aB1", 1), store.change(look, metaOf("ab1"))]);
-		assert.equal(seen, ["Ab1", "aB1"], "with changes that are not made yet");
+		await Promise.all([put("aB1", 1), put("Ab1", null), store.change(look, metaOf("ab1"))]);
+		assert.equal(seen, [["aB1"], null], "with changes that are not made yet");
 	});
 
 	test("what `decide` refuses or throws is handed on, and stops no other change", async ({ store, put }) => {
@@ -247,6 +247,8 @@ export function testStore(name: string, open: () => Promise<Fresh>): void {
 		const removal = await put("nhn", null, review());
 		assert.equal([removal.changed, removal.branch], [true, "register/nhn"]);
 		assert.is(await stored("nhn"), 1);
+		const batch = () => put("nhn", 2, metaOf("nhn", { smallkey: null, review: true }));
+		assert.equal(await batch(), { ...(await batch()), changed: true });
 	});
 
 	test("a change that waits for review is not replaced by another sender's", async ({ put, send }) => {
@@ -300,6 +302,7 @@ export function testStore(name: string, open: () => Promise<Fresh>): void {
 		const [first, second] = await Promise.all([put("g1"), put("g2"), put("g3")]);
 		const branch = "register/ann+review.Spring.2026";
 		for (const one of [first, second]) assert.equal([one.changed, one.branch], [true, branch]);
+		assert.is((await put("same")).branch, undefined);
 		const { pullRequest } = first;
 		const later = await put("g4");
 		assert.equal([later.changed, later.branch, later.pullRequest], [true, branch, pullRequest]);
@@ -341,7 +344,9 @@ export function testStore(name: string, open: () => Promise<Fresh>): void {
 		};
 		assert.equal(await store.change(remove, refused), await remove(await store.served()));
 		await put("absent", 1);
-		assert.equal(await store.change(remove, refused), usedBefore);
+		const otherwise = async () => ({ status: 409, errors: [] });
+		for (const decide of [remove, otherwise, async () => []])
+			assert.equal(await store.change(decide, refused), usedBefore);
 		assert.equal([await stored("later"), await stored("absent")], [2, 1]);
 	});
 

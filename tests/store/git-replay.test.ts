@@ -2,8 +2,9 @@ import { open, readdir, readFile, rename, rm, writeFile } from "node:fs/promises
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { layerPath } from "../../registry/smallkey.ts";
-import { isRefusal } from "../../store/decide.ts";
-import type { Meta } from "../../store/store.ts";
+import { decideChange, isRefusal } from "../../store/decide.ts";
+import { syncPath } from "../../store/git/writer.ts";
+import type { Edit, Meta } from "../../store/store.ts";
 import { UsedRequests } from "../../store/used-requests.ts";
 import { noon } from "../helpers/local.ts";
 import { freshSuite, temporaryFolder } from "../helpers/world.ts";
@@ -33,16 +34,6 @@ const remember = ({ store }: TestRepository, request = newRequest()): Promise<bo
 	store.remember({ request, method: "PUT", time: noon, outcome: 404 });
 
 const logOf = ({ folder }: TestRepository) => join(folder, "requests/requests.log");
-
-test("the request of a declined change stays used, after a restart too", async ({ world }) => {
-	const change = { request: newRequest(), review: true };
-	assert.is(await isUsed(world, "one", change), false);
-	const commit = await world.git("rev-parse", "refs/heads/register/k");
-	await world.git("update-ref", `refs/heads/declined/register/k/${commit.slice(0, 12)}`, commit);
-	await world.git("update-ref", "-d", "refs/heads/register/k");
-	await world.restart();
-	assert.is(await isUsed(world, "one", change), true);
-});
 
 test("a replay of a change that was refused after its commit is refused", async ({ world }) => {
 	const one = { request: newRequest(), method: "PUT", time: noon };
@@ -75,6 +66,9 @@ test("a use is on the disk before it is answered, in a new log and in the same o
 			await remember(world, request);
 			assert.match(texts.splice(0).join(), request);
 		}
+		await syncPath(world.folder);
+		assert.is(texts.length, 1, "a folder is synced like a file");
+		assert.match(String(await syncPath(join(world.folder, "none")).catch(String)), "ENOENT");
 	} finally {
 		prototype.sync = sync;
 	}
@@ -147,7 +141,7 @@ test("a clock that goes ahead and back reopens no request, with restarts between
 	}
 });
 
-test("a use is kept where the clock was ahead, and a clock that is set back is not believed", () => {
+test("a use is kept where the clock was ahead, and a clock that is set back is not believed", async () => {
 	let [nowMs, monotonicMs] = [noon, 0];
 	const used = new UsedRequests(
 		() => nowMs,
@@ -160,10 +154,18 @@ test("a use is kept where the clock was ahead, and a clock that is set back is n
 	[nowMs, monotonicMs] = [noon + 6 * minuteMs, 6 * minuteMs];
 	use("later", nowMs);
 	assert.equal([used.find("ahead")?.time, used.find("usual")], [noon + hourMs, undefined]);
-	assert.equal(
-		[noon, noon + minuteMs].map((time) => used.mayHave(time)),
-		[true, false],
-	);
+	const isRefused = async (time: number, request: string | null, ...edits: Edit[]) => {
+		const change = { decide: async () => edits, meta: metaOf("k", { time, request }) };
+		return isRefusal(await decideChange(change, null as never, null, used));
+	};
+	const edit = { path: layerPath("k"), text: "1\n" };
+	assert.ok(await isRefused(noon, "new", edit));
+	const others = [
+		isRefused(noon + minuteMs, "new", edit),
+		isRefused(noon, "new"),
+		isRefused(noon, null, edit),
+	];
+	assert.equal(await Promise.all(others), [false, false, false]);
 });
 
 test.run();

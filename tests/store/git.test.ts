@@ -8,7 +8,7 @@ import type { CommitRange } from "../../store/git/branch.ts";
 import { listBranches } from "../../store/git/review-branches.ts";
 import { syncPath } from "../../store/git/writer.ts";
 import { serviceIdentity } from "../../store/naming.ts";
-import { kindOfMode } from "../../store/reader.ts";
+import { readerOf } from "../../store/reader.ts";
 import { type Reader, StoreBusy } from "../../store/store.ts";
 import { wms } from "../helpers/local.ts";
 import { descendantsWith } from "../helpers/process.ts";
@@ -38,15 +38,14 @@ const silenceMs = 3_000;
 test("a new repository is on the disk with all folders on its path, and set up", async ({ world }) => {
 	for (const name of ["HEAD", "config", "objects", "refs"]) assert.ok(made.includes(join(world.path, name)));
 	for (const path of [world.path, world.folder, dirname(world.folder), "/"]) assert.ok(made.includes(path));
-	const settings = {
-		"core.fsync": "committed",
-		"receive.fsckobjects": "true",
-		"receive.autogc": "false",
-		"receive.maxinputsize": String(256 << 20),
-		"core.hookspath": "hooks",
-		"gc.auto": "0",
-	};
-	for (const [name, value] of Object.entries(settings)) assert.is(await world.git("config", name), value);
+	assert.match(made.slice(-2).join(), /objects\/pack,.*refs\/heads$/);
+	const settings = await world.git("config", "--local", "--list");
+	for (const setting of [
+		...["core.fsync=committed", "core.hookspath=hooks", "gc.auto=0", "maintenance.auto=false"],
+		...["receive.fsckobjects=true", "receive.autogc=false", "receive.unpacklimit=1"],
+		`receive.maxinputsize=${256 << 20}`,
+	])
+		assert.ok(words(settings).includes(setting), setting);
 });
 
 test("a commit names its sender, its time, its trailers and the service", async ({ world }) => {
@@ -97,8 +96,8 @@ test("groups reach branch, readers and senders in the order of their changes", a
 	const changes: Promise<string>[] = [];
 	const add = () => {
 		const change = committed(world.put("order", `change ${changes.length}`));
-		changes.push(change);
 		void change.then((commit) => answered.push(commit));
+		changes.push(change);
 	};
 	add();
 	await eventually(() => ranges.length === 1);
@@ -116,23 +115,6 @@ test("groups reach branch, readers and senders in the order of their changes", a
 	);
 });
 
-test("a change is judged on what others have brought to the branch", async ({ world }) => {
-	const old = await committed(world.put("pushed", "first"));
-	await committed(world.put("pushed", "second"));
-	const ranges: string[] = [];
-	world.publish = async ({ to }) => {
-		ranges.push(to);
-		return [];
-	};
-	const pushed = await world.commit("revert", `${old}^{tree}`);
-	const text = wms("second");
-	const decide = async (now: Reader) =>
-		(await now.read("pushed"))?.registration === text ? [] : [{ path: layerPath("pushed"), text }];
-	const outcome = await world.store.change(decide, metaOf("pushed"));
-	assert.is("changed" in outcome && outcome.changed, true);
-	assert.equal(ranges, [pushed, await world.tip()], "a push is published, too");
-});
-
 test("a change of nothing is answered with its layer's last commit, a pushed one too", async ({ world }) => {
 	const nothing = () => committed(world.store.change(async () => [], metaOf("last")));
 	const first = await committed(world.put("last", "first"));
@@ -147,9 +129,13 @@ test("a change of nothing is answered with its layer's last commit, a pushed one
 	assert.is(await world.store.lastCommit("none"), null);
 });
 
-test("a file with an old mode of git is a plain one", () => {
-	const modes = ["100644", "100755", "100664", "120000", "160000"];
-	assert.equal(modes.map(kindOfMode), ["file", "file", "file", "symlink", "other"]);
+test("only plain files are layers, those with an old mode of git, too", async () => {
+	for (const mode of ["100644", "100755", "100664", "120000", "160000"]) {
+		const folder = async () => new Map([["plain.json", { mode, id: "1" }]]);
+		const { read, ids } = readerOf({ folder, text: async () => "text" });
+		const found = [await read("plain"), await ids("plain")].map((layer) => layer?.registration);
+		assert.equal(found, mode.startsWith("100") ? ["text", "1"] : [undefined, undefined], mode);
+	}
 });
 
 test("no message of a commit can name another branch", async ({ world }) => {
@@ -199,7 +185,9 @@ test("a lock in changing hands is left alone", async ({ world }) => {
 	changeHands();
 	const working = setInterval(changeHands, 5);
 	world.log.length = 0;
-	const busy = await outcomeOf(world.put("hands"));
+	const [refused, review] = [world.put("hands"), world.put("hands", "a", { review: true })];
+	const busy = await outcomeOf(refused);
+	await committed(review);
 	assertBusy(busy, "branch-moved");
 	assert.match(String(busy), /holding the branch main: .*HEAD\.lock/);
 	clearInterval(working);
@@ -318,14 +306,20 @@ for (const [what, error, failureMs, code, reason] of [
 ] as const)
 	test(`a disk that fails acknowledges nothing, and is named ${what}`, async ({ world }) => {
 		await world.restart({ failureMs });
-		world.log.length = 0;
-		world.sync = () => Promise.reject(new Error(error));
-		assertBusy(await outcomeOf(world.put("full")), code);
-		assert.is(world.store.state(), reason);
-		assert.match(world.log.join("\n"), code === "read-only" ? "EIO" : "there is no room on the disk");
-		world.sync = syncPath;
-		await committed(world.put("full"));
-		assert.is(world.store.state(), null);
+		world.publish = () => new Promise((resolve) => setImmediate(resolve, []));
+		for (const incident of ["the first", "another"]) {
+			world.log.length = 0;
+			world.sync = () => Promise.reject(new Error(error));
+			for (const _ of ["once", "again"]) assertBusy(await outcomeOf(world.put("full")), code);
+			assert.is(world.store.state(), reason);
+			assert.match(world.log.join("\n"), /^.+(EIO|no room on the disk)$/, `${incident} is logged once`);
+			const synced: string[] = [];
+			world.sync = async (path) => void synced.push(path.slice(world.path.length + 1));
+			await committed(world.store.change(async () => [], metaOf("full")));
+			assert.equal(synced, ["objects/pack", "refs/heads"]);
+			await committed(world.put("full"));
+			assert.is(world.store.state(), null);
+		}
 	});
 
 test("what git says of a failure is the reason, and nothing is stored", async ({ world }) => {
@@ -335,10 +329,11 @@ test("what git says of a failure is the reason, and nothing is stored", async ({
 		["Permission denied", "read-only", "the repository has files that this user may not write"],
 	] as const) {
 		const before = await world.tip();
-		const script = `case $* in *fast-import*) echo ${words} >&2; exit 1; esac; exec $git "$@"`;
+		const fail = `mkdir '${world.folder}/${code}' && { echo ${words} >&2; exit 1; }`;
 		{
-			using _ = replaceGit(world.folder, script);
-			assertBusy(await outcomeOf(world.put("said")), code);
+			using _ = replaceGit(world.folder, `case $* in *fast-import*) ${fail}; esac; exec $git "$@"`);
+			const both = [false, true].map((review) => outcomeOf(world.put("said", "a", { review })));
+			for (const error of await Promise.all(both)) assertBusy(error, code);
 		}
 		await committed(world.store.change(async () => [], metaOf("one")));
 		assert.is(world.store.state(), reason);
@@ -370,16 +365,21 @@ test("a request is used where a branch has its commit of the service, and only t
 		await world.open();
 	};
 	const requestOf = (digit: string) => digit.repeat(64);
+	const put = (request: string, parts = {}) => world.put("replay", `of ${request[0]}`, { request, ...parts });
 	const isUsed = async (request: string, parts = {}) => {
-		const outcome = await world.put("replay", `of ${request[0]}`, { request, ...parts });
+		const outcome = await put(request, parts);
 		return isRefusal(outcome) && outcome.status === 401;
 	};
-	for (const review of [false, true]) {
-		const request = requestOf(review ? "b" : "c");
-		await committed(world.put("replay", `of ${request[0]}`, metaOf("replay", { review, request })));
+	for (const [digit, place] of ["main", "register", "declined"].entries()) {
+		const [request, review] = [requestOf(String(digit)), place !== "main"];
+		const commit = await committed(put(request, { review }));
+		if (place === "declined") {
+			await world.git("branch", "declined/register/replay/1", commit);
+			await world.git("branch", "-D", "register/replay");
+		}
 		await forget();
 		await committed(world.put("replay", "newer", { review }));
-		assert.is(await isUsed(request, { review }), true);
+		assert.is(await isUsed(request, { review }), true, place);
 	}
 	for (const [who, digit] of [
 		["fragment-publisher", "d"],
