@@ -58,9 +58,9 @@ const environment = {
 	GIT_CONFIG_GLOBAL: "/dev/null",
 	GIT_CONFIG_NOSYSTEM: "1",
 	GIT_AUTHOR_NAME: "tester",
-	GIT_AUTHOR_EMAIL: "tester@sender.invalid",
+	GIT_AUTHOR_EMAIL: "tester@tests.invalid",
 	GIT_COMMITTER_NAME: "tester",
-	GIT_COMMITTER_EMAIL: "tester@sender.invalid",
+	GIT_COMMITTER_EMAIL: "tester@tests.invalid",
 };
 
 export class Repository implements Disposable {
