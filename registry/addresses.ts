@@ -50,7 +50,6 @@ function problemOf(address: string, type: string | null, rules: Rules): Text | n
 	const url = URL.canParse(address) ? new URL(address) : null;
 	if (!url || (rules === "written" && hasOddHost(address, url)))
 		return textOf("address-impossible", shownValue(address));
-	if (url.username || url.password) return textOf("address-credentials");
 	return rules === "written" && type !== null ? kindProblem(url, type) : null;
 }
 

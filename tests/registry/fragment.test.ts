@@ -131,6 +131,7 @@ test("only small layers of points are loaded whole", () => {
 test("the field that names a feature: the service's, else the first text field, else the first field", () => {
 	assert.is(describedNode({ display_field: "DEPTH" }).nameField, "DEPTH");
 	assert.is(describedNode({ fields: fields.slice(0, 2) }).nameField, "OBJECTID");
+	assert.is(describedNode({ fields: [...fields, { ...fields[2], name: "NOTE" }] }).nameField, "NAME");
 	assert.is(describedNode({ fields: [] }).nameField, "");
 });
 
@@ -140,9 +141,9 @@ test("unique values and class breaks as the viewer reads them", () => {
 		{ value: 1, label: "one", image: dot },
 		{ value: "1, b", label: "", image: dot },
 	];
-	const unique = { type: "unique", fields: ["A", "B"], default: other, classes };
+	const unique = { type: "unique", fields: ["A", "B", "C"], default: other, classes };
 	assert.equal(describedNode({ renderer: unique }).symbology, {
-		...{ type: "uniqueValue", field1: "A", field2: "B", defaultImageUrl: dot, label: "other" },
+		...{ type: "uniqueValue", field1: "A", field2: "B", field3: "C", defaultImageUrl: dot, label: "other" },
 		valueMaps: [
 			{ value: 1, imageUrl: dot, label: "one" },
 			{ value: "1, b", imageUrl: dot, label: "" },
@@ -179,7 +180,8 @@ test("an extent is used in the map's spatial reference only; else it is that of 
 test("viewers append to an address, so that a lone ? of a WMS and slashes of a layer are left out", () => {
 	const urlOf = (service_url: string) => nodeIn(wmsWith({ service_url })).url;
 	assert.is(urlOf("https://host.example/wms?"), "https://host.example/wms");
-	for (const end of ["", "?map=a", "?a=?"])
+	assert.is(urlOf("https://host.example/wms?SERVICE=WMS&&map=a"), "https://host.example/wms?map=a");
+	for (const end of ["", "?map=a&", "?a=?"])
 		assert.is(urlOf(`https://host.example/wms${end}`), `https://host.example/wms${end}`);
 	const layerAt = (end: string) => nodeIn(featureAt(address + end)).url;
 	assert.is(layerAt("/"), address);

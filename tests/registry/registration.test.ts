@@ -41,8 +41,8 @@ const longest = `https://h.example/${"x".repeat(2_030)}`;
 const valid: object[] = [
 	...readdirSync(folder).map((name) => JSON.parse(readFileSync(new URL(name, folder), "utf8"))),
 	...["1.1", "1.2", "1.20.3"].map((version) => feature({}, {}, { version })),
-	wms({ service_url: "http://host.example:8080/cgi?map=/a%20b.map&x=[1]" }, { service_url: "HTTPS://[2001:db8::1]/wms" }),
-	wms({ service_url: longest, service_name: "1 < 2 < <" }),
+	wms({ service_url: "http://host.example:8080/cgi?map=/a%20b.map&x=[1]&t=1:2@3" }, { service_url: "HTTPS://[2001:db8::1]/wms" }),
+	wms({ service_url: longest, service_name: "1 < 2 < <", metadata: { metadata_url: "https://h.example/rest/services/a/MapServer" } }),
 	wms({}, {}, { targets: { v2: { en: { service_url: "https://h.example/ows" }, fr: { layer: "b" } } } }),
 	version2({ service_type: "ogcWmts", recursive: true }),
 	version2({ service_type: "esriMapServer", scrape_only: [3, 0] }, { service_type: "esriFeatureServer", recursive: true }),
@@ -77,15 +77,17 @@ const mediaType = (value: string) => `must be a media type, such as image/png, n
 
 // biome-ignore format: a table
 const invalid: [document: object | string, ...problems: string[]][] = [
+	["null", "the document: must be an object, not null"],
+	['{"version":"1.2"}', "/en: is missing", "/fr: is missing", "/payload_type: is missing"],
 	["{}", "/en: is missing", "/fr: is missing", "/payload_type: is missing", "/version: is missing"],
 	...["1.3", "1.01.0", "2.0.0"].map((version): [object, string] => [wms({}, {}, { version }), `${versionRule} "${version}"`]),
 	[wms({}, {}, { version: 1 }), '/version: must be a string, such as "1.0.0"'],
 	[wms({}, {}, { payload_type: { toString: 1, valueOf: 1 } }), "/payload_type: must be wms or feature, not an object"],
 	[version2({ service_type: { toString: 1, valueOf: 1 } }, { service_type: "esriTile" }), "/en/service_type: must be ogcWms, ogcWmts, esriFeature, esriMapServer, esriFeatureServer, esriTile or esriImage, not an object"],
-	[wms({}, {}, { en: [], fr: "x" }), "/en: must be an object, not []", '/fr: must be an object, not "x"'],
-	[wms({ a: 1 }, {}, { de: {}, "a/b": 1 }), `/a~1b: ${unknown}`, `/de: ${unknown}`, `/en/a: ${unknown}`],
+	[wms({}, {}, { en: [], fr: null }), "/en: must be an object, not []", "/fr: must be an object, not null"],
+	[wms({ a: 1 }, {}, { de: {}, "a~/b": 1 }), `/a~0~1b: ${unknown}`, `/de: ${unknown}`, `/en/a: ${unknown}`],
 	[feature({ service_url: "ftp://h.example/" }, { service_url: "javascript:alert(1)" }), `/en/service_url: ${notAddress} "ftp://h.example/"`, `/fr/service_url: ${notAddress} "javascript:alert(1)"`],
-	[feature({ service_url: "https://user:hidden@h.example/" }, { service_url: "https://hidden@h é/" }), `/en/service_url: ${credentials}`, `/fr/service_url: ${credentials}`],
+	[feature({ service_url: "HTTPS://user:hidden@h.example/" }, { service_url: "https://hidden@h é/" }), `/en/service_url: ${credentials}`, `/fr/service_url: ${credentials}`],
 	[feature({ service_url: "https://h.example/é" }, { service_url: "https://h.example/{a}" }), `/en/service_url: ${characters} "https://h.example/é"`, `/fr/service_url: ${characters} "https://h.example/{a}"`],
 	[feature({ service_url: "http://?x" }, { service_url: "https://a b/" }), `/en/service_url: ${notPossible} "http://?x"`, `/fr/service_url: ${characters} "https://a b/"`],
 	[wms({ service_url: `${longest}x` }), "/en/service_url: must have at most 2048 characters"],
@@ -96,7 +98,7 @@ const invalid: [document: object | string, ...problems: string[]][] = [
 	[feature({ max_allowable_offset: -1 }, { max_allowable_offset: 1.5 }), "/en/max_allowable_offset: must be 0 or more, not -1", "/fr/max_allowable_offset: must be an integer, not 1.5"],
 	[JSON.stringify(feature({ max_allowable_offset: 4711 })).replace("4711", "1e999"), "/en/max_allowable_offset: must be an integer, not Infinity"],
 	[feature({ loading_mode: "auto" }, { loading_mode: null }), '/en/loading_mode: must be ondemand or snapshot, not "auto"', "/fr/loading_mode: must be ondemand or snapshot, not null"],
-	...[["https://maps.example:99999/wms", " https://h.example/"], ["https:///wms", "https://maps..example/"], ["http://999.1.1.1/", "http:/h.example/"]].map((addresses): [object, ...string[]] => [
+	...[["https://maps.example:99999/wms", " https://h.example/"], ["HTTPS:///wms", "https://maps..example/"], ["http://999.1.1.1/", "http:/h.example/"]].map((addresses): [object, ...string[]] => [
 		wms({ service_url: addresses[0] }, { service_url: addresses[1] }),
 		...addresses.map((address, at) => `/${langs[at]}/service_url: ${notPossible} "${address}"`),
 	]),
@@ -126,7 +128,7 @@ test("the number of a layer in the address of a MapServer is as one in scrape_on
 	const parse = (document: object) => parseRegistration(Buffer.from(JSON.stringify(document)), "written");
 	const { registration } = parse(version2(numbered));
 	assert.equal(registration?.fr, { service_type: "esriMapServer", service_url, scrape_only: [3] });
-	for (const more of [{ recursive: true }, { scrape_only: [1] }])
+	for (const more of [{ recursive: true }, { scrape_only: [1] }, { service_url: `${service_url}/3?token=a` }])
 		assert.match(String(textsOf(parse(version2({ ...numbered, ...more })).problems)), "must not end with");
 });
 
@@ -155,6 +157,10 @@ test("markup and a text that is too long are refused in a write, and a stored on
 	const rows: [object, ...string[]][] = [
 		[marked, `/en/layer: ${markup} "a</b>"`, name, `/fr/layer: ${markup} "<!--"`],
 		[wms({ service_name: "a".repeat(1_025) }), "/en/service_name: must have at most 1024 characters"],
+		[
+			wms({ service_url: "https://maps..example/" }),
+			`/en/service_url: ${notPossible} "https://maps..example/"`,
+		],
 	];
 	for (const [document, ...problems] of rows) {
 		assert.equal(problemsOf(document).sort(), problems);
@@ -223,10 +229,11 @@ const notWms = "must not be the address of another kind of service";
 // biome-ignore format: a table
 const kinds: [typeof wms, string, string | null][] = [
 	[feature, "a/MapServer", wholeService("MapServer")],
-	[feature, "a/MapServer/WMSServer", notWms],
+	[feature, "a/mapserver/wmsserver", notWms],
 	[feature, "ows?Service=wms", notWms],
-	[wms, "arcgis/rest/services/a/MapServer/3", "must not be the address of another kind of service"],
-	[wms, "arcgis/services/a/MapServer/WMSServer", null],
+	[wms, "arcgis/rest/services/a/mapserver/3?service=WFS", notWms],
+	[wms, "arcgis/rest/services/a/MapServer?service=wms", null],
+	[wms, "arcgis/rest/services/a/MapServer/WMSServer", null],
 	[wms, "rest/services/MapServer", null],
 ];
 

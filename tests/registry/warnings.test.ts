@@ -75,7 +75,11 @@ test("one address for both languages is odd, unless other layers are asked of it
 
 test("a type of feature info that no viewer of version 1.x reads, and another address for a target", () => {
 	const registration = registered("wms", "https://h.example/en", "https://h.example/fr");
-	const fr = { ...registration.fr, feature_info_type: "text/xml" };
+	const fr = {
+		...registration.fr,
+		feature_info_type: "text/xml",
+		metadata: { metadata_url: "http://h.example/m" },
+	};
 	const targets = { v2: { en: { service_url: "https://h.example/ows?" } } };
 	assert.equal(textsOf(warningsOf({ ...registration, fr, targets })), [
 		`/targets/v2/en/service_url: ${leftOut}`,

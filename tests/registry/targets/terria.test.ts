@@ -41,6 +41,7 @@ const nodes: [string, object, object | null][] = [
 	["ogcWmts", { service_url: `${service}/wmts`, scrape_only: ["t"] }, { type: "wmts", url: `${service}/wmts`, layer: "t" }],
 	["ogcWmts", { service_url: `${service}/wmts`, scrape_only: ["t", "u"] }, null],
 	["esriMapServer", { service_url: `${service}/MapServer`, scrape_only: [0, 12] }, { type: "esri-mapServer", url: `${service}/MapServer`, layers: "0,12" }],
+	["esriMapServer", { service_url: `${service}/MapServer`, recursive: true }, null],
 	["esriFeatureServer", { service_url: `${service}/FeatureServer`, scrape_only: [3] }, { type: "esri-featureServer", url: `${service}/FeatureServer/3` }],
 	["esriFeatureServer", { service_url: `${service}/FeatureServer?token=a`, scrape_only: [3] }, { type: "esri-featureServer", url: `${service}/FeatureServer/3` }],
 	["esriFeatureServer", { service_url: `${service}/FeatureServer`, scrape_only: [3, 4] }, null],

@@ -26,6 +26,7 @@ test("an esriFeature is served by every target", () => {
 	for (const target of [v09, v1]) assert.is(nodeAt(target, node).layers.feature[0].displayName, "Wells");
 	const expected = { id: "rcs.k.en", layerType: "esriFeature", url: featureServer, name: "Wells" };
 	assert.equal(nodeAt(v2, node).layers[0], expected);
+	assert.is(nodeAt(v2, { ...node, service_url: mapServer, tolerance: 5 }).layers[0].tolerance, 5);
 });
 
 test("layers of a WMS are in the publisher's order", () => {
@@ -94,6 +95,7 @@ test("a whole MapServer and a whole FeatureServer", () => {
 	const item = nodeAt(ramp4, node);
 	assert.equal([item.layerType, item.sublayers], ["esri-map-image", [{ index: 5 }, { index: 0 }]]);
 	const all: LangPart2 = { service_type: "esriMapServer", service_url: service, recursive: true };
+	assert.is(nodeAt(ramp4, all), null);
 	const [harvested] = nodeAt(v2, all, withEntries(service, [2, 1])).layers;
 	assert.equal(harvested.layerEntries, [{ index: 2 }, { index: 1 }]);
 	const features = "https://host.example/arcgis/rest/services/X/FeatureServer";
