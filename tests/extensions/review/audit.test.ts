@@ -25,10 +25,11 @@ interface Claims {
 	committerMs?: number;
 	parents?: string[];
 	message?: string;
+	paths?: string[];
 }
 
 const request = "5".repeat(64);
-const noonText = "2026-03-04T12:00:00.000Z";
+const noonText = "2026-03-04T12:00:00.900Z";
 const trailers = (sender: string, time: string, sum = request) =>
 	`Sender: ${sender}\nTimeStamp: ${time}\nRequest: ${sum}`;
 const message = `register forged (wms)\n\n${trailers("jstest", noonText)}`;
@@ -55,10 +56,10 @@ async function push(path: string, text: string | null, claims: Claims): Promise<
 
 /** How a commit that changes the layer `forged` is judged. */
 function judge(claims: Claims) {
-	const { parents = ["1"], message: words = message } = claims;
+	const { parents = ["1"], message: words = message, paths = [layerPath("forged")] } = claims;
 	const lines = parents.map((id) => `parent ${id}\n`).join("");
 	const body = Buffer.from(`${lines}${people(claims)}\n${words}`);
-	const files = [{ status: "M", path: layerPath("forged") }];
+	const files = paths.map((path) => ({ status: "M", path }));
 	const commit: LoggedCommit = { ...parseCommit({ id: "0", type: "commit", body }), files };
 	const { isForged, lines: texts } = judgeProvenance(commit, new Map());
 	return { isForged, text: texts.join("\n") };
@@ -67,16 +68,22 @@ function judge(claims: Claims) {
 /** What is forged, and why it is no request of the sender. */
 const forged: [Claims, string][] = [
 	[{ committer: "fragment-publisher <eve@x>" }, "its author and committer are not"],
+	[{ author: eve }, "its author and committer are not"],
 	[{ message: `${message}\nSender: other` }, "it does not name one sender"],
-	[{ message: message.replace("12:00:00.000", "11:59:00") }, "its TimeStamp is not the time"],
+	[{ message: message.replace(request, "5") }, "a request has one TimeStamp and one Request"],
+	[{ message: `${message}\nTimeStamp: ${noonText}` }, "a request has one TimeStamp and one Request"],
+	[{ message: message.replace("12:00:00.900", "11:59:00") }, "its TimeStamp is not the time"],
 	[{ committerMs: noon - 200_000 }, "its TimeStamp is not the time"],
-	[{ message: message.replace("forged", "other") }, "its subject does not name the one layer"],
+	[{ committerMs: noon + 301_000 }, "its TimeStamp is not the time"],
+	[{ paths: ["forged", "other"].map(layerPath) }, "its subject does not name the one layer"],
+	[{ message: message.replace("forged", "forged-2") }, "its subject does not name the one layer"],
 	[{ author: service, message: "repair other\n\nRepairs: other" }, "the service changes no registration"],
 	[{ parents: ["1", "2"], message: "register 1 layer\n\nSender: jstest" }, "it is a merge"],
 ];
 
 test("trailers that the service cannot have written are named as forged, each with its reason", () => {
-	assert.equal(judge({}).isForged, false);
+	for (const claims of [{}, { author: service, committer: eve, message: "x" }])
+		assert.is(judge(claims).isForged, false);
 	for (const [claims, why] of forged) {
 		const { isForged, text } = judge(claims);
 		assert.ok(isForged, why);
@@ -94,8 +101,9 @@ test("a review that GitHub squashed is no forgery; the same in another name is",
 		assert.not(isForged);
 		assert.match(text, "by the sender jstest, merged at GitHub");
 	}
-	const two = { author: "jstest, other <x@x>", message: `${message}\nSender: other` };
-	for (const claims of [{ author: eve }, two]) assert.ok(judge({ ...late, ...claims }).isForged);
+	const two = { message: `${message}\nSender: other` };
+	for (const claims of [{ author: eve }, two, { ...two, author: "jstest, other <x@x>" }])
+		assert.ok(judge({ ...late, ...claims }).isForged);
 });
 
 test("a layer's changes are listed with sender, time, door and request, since a time", async () => {
