@@ -65,11 +65,19 @@ function judge(claims: Claims) {
 	return { isForged, text: texts.join("\n") };
 }
 
+const both = [descriptionPath("forged"), layerPath("forged")];
+const batch = "register 1 layer\n\nSender: jstest";
+
 /** What is forged, and why it is no request of the sender. */
 const forged: [Claims, string][] = [
 	[{ committer: "fragment-publisher <eve@x>" }, "its author and committer are not"],
+	[{ committer: service.replace(/^\S+/, "Eve") }, "its author and committer are not"],
 	[{ author: eve }, "its author and committer are not"],
 	[{ message: `${message}\nSender: other` }, "it does not name one sender"],
+	[
+		{ message: message.replace("Sender: jstest\n", "") },
+		"of a sender, and is not: it does not name one sender",
+	],
 	[{ message: message.replace(request, "5") }, "a request has one TimeStamp and one Request"],
 	[{ message: `${message}\nTimeStamp: ${noonText}` }, "a request has one TimeStamp and one Request"],
 	[{ message: message.replace("12:00:00.900", "11:59:00") }, "its TimeStamp is not the time"],
@@ -77,12 +85,21 @@ const forged: [Claims, string][] = [
 	[{ committerMs: noon + 301_000 }, "its TimeStamp is not the time"],
 	[{ paths: ["forged", "other"].map(layerPath) }, "its subject does not name the one layer"],
 	[{ message: message.replace("forged", "forged-2") }, "its subject does not name the one layer"],
-	[{ author: service, message: "repair other\n\nRepairs: other" }, "the service changes no registration"],
-	[{ parents: ["1", "2"], message: "register 1 layer\n\nSender: jstest" }, "it is a merge"],
+	[
+		{ author: service, message: "repair other\n\nRepairs: other", paths: both },
+		"the service changes no registration",
+	],
+	[{ parents: ["1", "2"], message: batch }, "it is a merge"],
 ];
 
 test("trailers that the service cannot have written are named as forged, each with its reason", () => {
-	for (const claims of [{}, { author: service, committer: eve, message: "x" }])
+	for (const claims of [
+		{},
+		{ message: batch },
+		{ author: service, committer: eve, message: "x" },
+		{ author: service, message: "repair forged\n\nRepairs: forged" },
+		{ author: service, message: "harvest forged", paths: both.slice(0, 1) },
+	])
 		assert.is(judge(claims).isForged, false);
 	for (const [claims, why] of forged) {
 		const { isForged, text } = judge(claims);
@@ -95,14 +112,15 @@ test("trailers that the service cannot have written are named as forged, each wi
 test("a review that GitHub squashed is no forgery; the same in another name is", () => {
 	const late = { committer: "GitHub <noreply@github.com>", committerMs: noon + 86_400_000 };
 	const author = "maps-service[bot] <7+maps-service[bot]@users.noreply.github.com>";
-	const both = `${message}\n${trailers("jstest", noonText, "6".repeat(64))}`;
-	for (const claims of [late, { ...late, author, message: both }]) {
+	const twice = `${message}\n${trailers("jstest", noonText, "6".repeat(64))}`;
+	for (const claims of [late, { ...late, author, message: twice }]) {
 		const { isForged, text } = judge(claims);
 		assert.not(isForged);
 		assert.match(text, "by the sender jstest, merged at GitHub");
 	}
 	const two = { message: `${message}\nSender: other` };
-	for (const claims of [{ author: eve }, two, { ...two, author: "jstest, other <x@x>" }])
+	const others = [{ committer: "GitHub <eve@x>" }, { parents: ["1", "2"] }, { author: "x[bot] <eve@x>" }];
+	for (const claims of [...others, { author: eve }, two, { ...two, author: "jstest, other <x@x>" }])
 		assert.ok(judge({ ...late, ...claims }).isForged);
 });
 
