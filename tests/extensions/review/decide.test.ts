@@ -88,6 +88,18 @@ test("only the commit that was shown is merged", async () => {
 	await rm(lock);
 	const none = "none: does not wait for a review; these wait: register/";
 	await warns(review("decline", "none", "--why", "x"), 2, none);
+	const refused = (text: string, ...words: string[]) =>
+		unchanged(() => warns(review("decline", "moving", "--why", ...words), 2, text));
+	await refused("--why: must be a reason of 1 to 500 characters in one line", "a\n\nMain: 0");
+	await refused("--by: must be a name of 1 to 100 characters", "x", "--by", "Ann <a@b>\n");
+	const { getuid } = process;
+	Object.assign(process, { getuid: () => 4711 });
+	await refused("and this is the user 4711: run it as that user", "x").finally(() =>
+		Object.assign(process, { getuid }),
+	);
+	await local.git("config", "core.bare", "false");
+	await refused("is no repository of a service", "x");
+	await local.git("config", "core.bare", "true");
 });
 
 test("an accepted change is served beside what others stored, and the audit names sender and reviewer", async () => {
@@ -129,17 +141,22 @@ test("a review of a layer that main has already can be closed", async () => {
 	assert.not.match((await review("list")).stdout, "register/by-hand");
 });
 
-test("a branch whose layer is wrong is not merged", async () => {
-	const edits = [{ path: layerPath("wrong"), text: '{"version":"1.0.0"}' }];
+test("a branch whose layer is wrong, or that changes another file, is not merged", async () => {
 	const author = `${serviceIdentity} 1 +0000`;
-	const change = { author, committer: author, message: "x", edits };
-	const id = await importCommit(local.repository, await local.git("rev-parse", "main"), change);
-	await local.git("update-ref", "refs/heads/register/wrong", id);
-	const text = "Not accepted: the problems must be corrected first";
-	const { stdout } = await unchanged(() => warns(accept("wrong"), 1, text));
-	assert.match(stdout, /error layers\/wr\/wrong\.json.*payload_type/);
-	const why = "It cannot be merged: the problems must be corrected first";
-	assert.not.match((await prints(review("show", "wrong"), 1, why)).stdout, "review accept");
+	for (const [path, error] of [
+		[layerPath("wrong"), /error layers\/wr\/wrong\.json.*payload_type/],
+		["SECURITY.md", /error SECURITY\.md: is no file of a layer/],
+	] as const) {
+		const edits = [{ path, text: '{"version":"1.0.0"}' }];
+		const change = { author, committer: author, message: "x", edits };
+		const id = await importCommit(local.repository, await local.git("rev-parse", "main"), change);
+		await local.git("update-ref", "refs/heads/register/wrong", id);
+		const text = "Not accepted: the problems must be corrected first";
+		assert.match((await unchanged(() => warns(accept("wrong"), 1, text))).stdout, error);
+		const { stdout } = await review("show", "wrong");
+		assert.match(stdout, "It cannot be merged: the problems must be corrected first");
+		assert.not.match(stdout, "review accept");
+	}
 });
 
 test("the audit says what a merge itself has changed", async () => {
