@@ -101,12 +101,12 @@ const forged: [why: string, ...Claims[]][] = [
 test("trailers that the service cannot have written are named as forged, each with its reason", () => {
 	for (const claims of [
 		{},
-		{ message: batch },
 		{ author: service, committer: eve, message: "x" },
 		{ author: service, message: "repair forged\n\nRepairs: forged" },
 		{ author: service, message: "harvest forged", paths: both.slice(0, 1) },
 	])
 		assert.is(judge(claims).isForged, false);
+	assert.match(judge({ message: batch }).text, "by the sender jstest, with npx fragment-publisher register:");
 	for (const [why, ...all] of forged)
 		for (const { isForged, text } of all.map(judge)) {
 			assert.ok(isForged, why);
