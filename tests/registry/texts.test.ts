@@ -68,54 +68,46 @@ test("a problem in French has its place and its values as they are", () => {
 	assert.is(textIn("en", french[2]?.[0] as Problem), "/payload_type: must be wms or feature, not nothing");
 });
 
-const headers: [string | null, boolean][] = [
-	["fr", true],
-	["en-CA,en;q=0.9,fr;q=0.8", false],
-	["en;q=0.5, fr;q=0.7", true],
-	["fr,en", true],
-	["en,fr", false],
-	["fr;q=0", false],
-	["*", false],
-	[",;q=", false],
-	[null, false],
-	["FR-ca ; q=1", true],
-	// Only the start of a long header is read.
-	[`${"de,".repeat(200)}fr`, false],
-];
+const isFrench = ["fr", "en;q=0.5, fr;q=0.7", "fr,en", "FR-ca ; q=1"];
+// Only the start of a long header is read.
+const isEnglish = ["en-CA,en;q=0.9,fr;q=0.8", "en,fr", "fr;q=0", "*", ",;q=", null, `${"de,".repeat(200)}fr`];
 
 test("Accept-Language chooses French where it is preferred to English", () => {
-	for (const [header, isFrench] of headers) {
-		const { headers: chosen } = inLanguageOf(refuseFile(), header);
-		assert.is(chosen["Content-Language"] === "fr", isFrench, `${header}`.slice(0, 40));
+	for (const header of [...isFrench, ...isEnglish]) {
+		const lang = inLanguageOf(refuseFile(), header).headers["Content-Language"];
+		assert.is(lang === "fr", header !== null && isFrench.includes(header), `${header}`.slice(0, 40));
 	}
 });
 
 const noon = Date.UTC(2026, 2, 4, 12);
-const timestamps: [string, number | null][] = [
+const timestamps: [string, number][] = [
 	["2026-03-04T12:00:00Z", noon],
 	["2026-03-04T12:00:00.25Z", noon + 250],
 	["2026-03-04T12:00:00.123456789", noon + 123.456789],
-	["2026-03-04T12:00:00.1234567890Z", null],
-	["2026-03-04T12:00:00.Z", null],
-	["2026-03-04", null],
-	["2026-02-30T12:00:00Z", null],
-	["2026-03-04T24:00:00Z", null],
-	["2026-03-04T12:60:00Z", null],
 	["2026-03-04 12:00", noon],
 	["2026-03-04T07:00-0500", noon],
 	["2026-03-04T17:30:00.25+05:30", noon + 250],
 	["2026-03-05T01:00+13", noon],
-	["2026-03-04T12:00.5Z", null],
-	["2026-03-04T12:00:00+24:00", null],
-	["2026-03-04T12:00:00-05:60", null],
-	["2026-03-04  12:00:00Z", null],
-	["2026-03-04t12:00:00z", null],
-	["2026-03-04T12:00:00Z\n", null],
-	[" 2026-03-04T12:00:00Z", null],
+];
+const wrongTimestamps = [
+	"2026-03-04T12:00:00.1234567890Z",
+	"2026-03-04T12:00:00.Z",
+	"2026-03-04",
+	"2026-02-30T12:00:00Z",
+	"2026-03-04T24:00:00Z",
+	"2026-03-04T12:60:00Z",
+	"2026-03-04T12:00.5Z",
+	"2026-03-04T12:00:00+24:00",
+	"2026-03-04T12:00:00-05:60",
+	"2026-03-04  12:00:00Z",
+	"2026-03-04t12:00:00z",
+	"2026-03-04T12:00:00Z\n",
+	" 2026-03-04T12:00:00Z",
 ];
 
 test("a timestamp is a date and time of ISO 8601 as the older service reads it", () => {
 	for (const [text, time] of timestamps) assert.is(parseTimestamp(text), time, text);
+	for (const text of wrongTimestamps) assert.is(parseTimestamp(text), null, text);
 });
 
 test.run();

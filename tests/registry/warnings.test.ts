@@ -27,42 +27,42 @@ const wholeService = (name: string) => `must end with the number of one layer: â
 const unreachable = (host: string) => `is at ${host}, which readers elsewhere cannot reach`;
 
 const addresses: [Type, string, string[]][] = [
-	["wms", "https://h.example/wms", []],
-	["wms", "https://h.example/wms?", [leftOut]],
-	["wms", "https://h.example/wms?map=a", [lostQuery]],
-	["wms", "https://h.example/wms?SERVICE=WMS", [leftOut]],
-	["wms", "https://h.example/wms?map=a&request=GetMap", [lostQuery]],
-	["wms", "https://h.example/wms#a", ["has a #, and what follows it is never sent"]],
-	["wms", "http://h.example/wms", ["is not https: a page over https cannot load it"]],
-	["wms", "https://localhost/wms", [unreachable("localhost")]],
-	["wms", "https://maps.localhost/wms", [unreachable("maps.localhost")]],
-	["wms", "https://10.1.2.3/wms", [unreachable("10.1.2.3")]],
-	["wms", "https://0x7f.1/wms", [unreachable("127.0.0.1")]],
-	["wms", "https://172.31.0.1/wms", [unreachable("172.31.0.1")]],
-	["wms", "https://172.32.0.1/wms", []],
-	["wms", "https://[::1]/wms", [unreachable("::1")]],
-	["wms", "https://[::ffff:192.168.0.1]/wms", [unreachable("::ffff:c0a8:1")]],
-	["wms", "https://192.0.66.1/wms", []],
-	["wms", "https://10.example/wms", []],
-	["feature", "https://h.example/a/MapServer/12", []],
-	["feature", "https://h.example/a/FeatureServer/0/", []],
-	["feature", "https://h.example/a/MapServer?f=json", [wholeService("MapServer"), leftOut]],
-	["feature", "https://h.example/a/mapserver/3?token=a", [kept("token")]],
-	["feature", "https://h.example/a/MapServer/3?_=1&path=a%20b", [kept("path")]],
+	["wms", "h.example/wms", []],
+	["wms", "h.example/wms?", [leftOut]],
+	["wms", "h.example/wms?map=a", [lostQuery]],
+	["wms", "h.example/wms?SERVICE=WMS", [leftOut]],
+	["wms", "h.example/wms?map=a&request=GetMap", [lostQuery]],
+	["wms", "h.example/wms#a", ["has a #, and what follows it is never sent"]],
+	["wms", "localhost/wms", [unreachable("localhost")]],
+	["wms", "maps.localhost/wms", [unreachable("maps.localhost")]],
+	["wms", "10.1.2.3/wms", [unreachable("10.1.2.3")]],
+	["wms", "0x7f.1/wms", [unreachable("127.0.0.1")]],
+	["wms", "172.31.0.1/wms", [unreachable("172.31.0.1")]],
+	["wms", "172.32.0.1/wms", []],
+	["wms", "[::1]/wms", [unreachable("::1")]],
+	["wms", "[::ffff:192.168.0.1]/wms", [unreachable("::ffff:c0a8:1")]],
+	["wms", "192.0.66.1/wms", []],
+	["wms", "10.example/wms", []],
+	["feature", "h.example/a/MapServer/12", []],
+	["feature", "h.example/a/FeatureServer/0/", []],
+	["feature", "h.example/a/MapServer?f=json", [wholeService("MapServer"), leftOut]],
+	["feature", "h.example/a/mapserver/3?token=a", [kept("token")]],
+	["feature", "h.example/a/MapServer/3?_=1&path=a%20b", [kept("path")]],
 	[
 		"feature",
-		"https://h.example/a/FeatureServer/1/query?where=1%3D1",
+		"h.example/a/FeatureServer/1/query?where=1%3D1",
 		[
 			"must be the address of a layer or service, without /query: https://h.example/a/FeatureServer/1",
 			kept("where"),
 		],
 	],
-	["feature", "https://h.example/wfs", [odd]],
+	["feature", "h.example/wfs", [odd]],
 ];
 
 test("what is odd about an address", () => {
+	assert.equal(saidOf("wms", "http://h.example/wms"), ["is not https: a page over https cannot load it"]);
 	for (const [payload_type, address, expected] of addresses)
-		assert.equal(saidOf(payload_type, address), expected, `${payload_type} at ${address}`);
+		assert.equal(saidOf(payload_type, `https://${address}`), expected, `${payload_type} at ${address}`);
 });
 
 test("one address for both languages is odd, unless other layers are asked of it", () => {
