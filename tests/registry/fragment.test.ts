@@ -132,6 +132,8 @@ test("the field that names a feature: the service's, else the first text field, 
 	assert.is(describedNode({ display_field: "DEPTH" }).nameField, "DEPTH");
 	assert.is(describedNode({ fields: fields.slice(0, 2) }).nameField, "OBJECTID");
 	assert.is(describedNode({ fields: [...fields, { ...fields[2], name: "NOTE" }] }).nameField, "NAME");
+	const alike = [{ ...fields[2], name: "Name" }, ...fields];
+	assert.is(describedNode({ display_field: "NAME", fields: alike }).nameField, "NAME");
 	assert.is(describedNode({ fields: [] }).nameField, "");
 });
 

@@ -55,6 +55,8 @@ test("one layer of a WMS is what a wms registration of version 1.x is", () => {
 	const older = wmsWith({ feature_info_type: "text/html", legend_format: "image/gif" });
 	for (const target of [v09, v1, v2, ramp4])
 		assert.equal(nodeAt(target, node), renderAt(target, older), target.name);
+	const titled = { en: { service_url: wms, layers: ["roads"], title: "Roads" } } as Description;
+	assert.is(nodeAt(v2, node, titled).layers[0].name, "roads");
 	const summary: LangPart2 = { ...node, feature_info_format: "text/html;fgpv=summary" };
 	assert.equal(nodeAt(v09, summary), nodeAt(v09, node), "to a viewer of v0.9 it is HTML");
 });
@@ -74,9 +76,9 @@ test("recursive is every layer that was harvested, in the service's order; until
 });
 
 test("a WMTS is served at v2 only, and not in a list, which ends FGPV's", () => {
-	const node: LangPart2 = { service_type: "ogcWmts", service_url: wms, scrape_only: ["t"] };
-	const [{ layerType, layerEntries }] = nodeAt(v2, node).layers;
-	assert.equal([layerType, layerEntries], ["ogcWmts", [{ id: "t" }]]);
+	const node: LangPart2 = { service_type: "ogcWmts", service_url: `${wms}?SERVICE=WMTS`, scrape_only: ["t"] };
+	const [{ layerType, url, name, layerEntries }] = nodeAt(v2, node).layers;
+	assert.equal([layerType, url, name, layerEntries], ["ogcWmts", wms, "t", [{ id: "t" }]]);
 	const isUnlisted = (one: LangPart2) =>
 		v2.isUnlisted?.(new TextEncoder().encode(JSON.stringify(nodeAt(v2, one))));
 	assert.is(isUnlisted({ ...node, service_name: '","layerType":"ogcWms"' }), true);
@@ -96,6 +98,8 @@ test("a whole MapServer and a whole FeatureServer", () => {
 	assert.equal([item.layerType, item.sublayers], ["esri-map-image", [{ index: 5 }, { index: 0 }]]);
 	const all: LangPart2 = { service_type: "esriMapServer", service_url: service, recursive: true };
 	assert.is(nodeAt(ramp4, all), null);
+	for (const [path, name] of Object.entries({ "%C3%89t%C3%A9": "Été", "%E9t": "%E9t" }))
+		assert.is(nodeAt(v2, { ...node, service_url: service.replace("X", path) }).layers[0].name, name);
 	const [harvested] = nodeAt(v2, all, withEntries(service, [2, 1])).layers;
 	assert.equal(harvested.layerEntries, [{ index: 2 }, { index: 1 }]);
 	const features = "https://host.example/arcgis/rest/services/X/FeatureServer";
