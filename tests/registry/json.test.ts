@@ -1,6 +1,6 @@
 import * as assert from "uvu/assert";
 import { linesOf } from "../../extensions/review/layer-changes.ts";
-import { parseJson } from "../../registry/json.ts";
+import { isNestedBeyond, parseJson } from "../../registry/json.ts";
 import { textsOf } from "../../registry/texts.ts";
 import { test } from "../helpers/suite.ts";
 
@@ -64,6 +64,13 @@ const documents: [what: string, json: string | Uint8Array, ...problems: string[]
 for (const [what, json, ...problems] of documents)
 	test(`${what}: ${problems.length > 0 ? "refused" : "read"}`, () =>
 		assert.equal(problemsOf(json), problems));
+
+test("a text may be limited to a number of lists and objects", () => {
+	assert.equal(
+		[2, 3].map((max) => isNestedBeyond("[[],{}]", 9, max)),
+		[true, false],
+	);
+});
 
 test("a JSON pointer has a line", () => {
 	const content = '{\n "a": [\n  1,\n  {"b/c": "}{,:\\"",\n   "d":\n 2}],\r\n "e": null}';

@@ -217,6 +217,8 @@ test("a review of many layers is shown as a table, found by its name, and by the
 	await eventually(async () => (await (await local.context.store.served()).ids("group-24")) !== null);
 	assert.is((await statusOf("group-7")).review, null);
 	for (const key of ["dec-1", "dec-2"]) await send(key, wms(key), { Review: "autumn" });
+	await local.put("dec-1", wms("meanwhile"));
+	assert.is(await isStale(local.repository, await tipOf("careful+review.autumn")), true);
 	await exits(review("decline", "careful+review.autumn", "--why", "not yet"), 0);
 	assert.is((await statusOf("dec-2")).declined.reason, "not yet");
 	await prints(run("audit", "dec-1"), 0, /declined[\s\S]*not yet/);
