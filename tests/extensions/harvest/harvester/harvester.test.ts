@@ -155,6 +155,8 @@ test("a harvest is dropped if its layer moved, changed its type or was removed m
 		await scene.stored(at + 1);
 		assert.equal(lines[at], { harvested: 1, [outcome]: 1 });
 		assert.is(commits.length - before, outcome === "dropped" ? 0 : 1, "nothing was stored of a dropped one");
+		const { state = null } = scene.harvester.states.stateOf(smallkey) ?? {};
+		assert.is(state, outcome === "dropped" ? null : "done");
 	}
 	assert.is(displayName("edited"), "Stations");
 });
@@ -204,6 +206,32 @@ test("a process that cannot start is logged once for all layers, which are tried
 	const states = () => ["ab", "cd"].map((smallkey) => scene.harvester.states.stateOf(smallkey)?.state);
 	await eventually(() => states().every((state) => state === "failed"));
 	assert.is(scene.handlers.reported.splice(0).length, 1);
+	scene.handlers.store.served = async () => Promise.reject(new Error("git hangs"));
+	scene.harvester.follow("ab");
+	await eventually(() => states()[0] === "failed");
+	assert.is(scene.handlers.reported.splice(0).length, 1);
+});
+
+test("a refresh takes the layers that were harvested longest ago, and those that wait only once", async (scene) => {
+	const { harvester, handlers } = scene;
+	const { waiting } = harvester.states;
+	for (const [at, smallkey] of ["ab", "cd", "ef", "ab"].entries()) {
+		if (at < 3) await scene.follow(smallkey);
+		else harvester.follow(smallkey);
+		await scene.stored(at + 1);
+		handlers.now += day;
+	}
+	const [held, release] = gate();
+	scene.holds.set("maps.example", held);
+	const refresh = (days: number | null, maxLayers: number | null, only = "") => {
+		const isWanted = (smallkey: string) => smallkey.includes(only);
+		return harvester.refresh({ olderThanMs: days && days * day, maxLayers, isWanted });
+	};
+	assert.equal([refresh(null, 1), [...waiting]], [1, ["cd"]]);
+	assert.equal([refresh(1.5, null), [...waiting]], [1, ["cd", "ef"]]);
+	assert.equal([refresh(null, null, "a"), [...waiting]], [1, ["cd", "ef", "ab"]]);
+	assert.equal([refresh(null, null), waiting.size], [3, 3]);
+	release();
 });
 
 test("a start harvests what was never harvested, one layer of a host at a time, and writes come first", async (scene) => {
