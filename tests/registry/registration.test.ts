@@ -78,7 +78,6 @@ const mediaType = (value: string) => `must be a media type, such as image/png, n
 // biome-ignore format: a table
 const invalid: [document: object | string, ...problems: string[]][] = [
 	["null", "the document: must be an object, not null"],
-	['{"version":"1.2"}', "/en: is missing", "/fr: is missing", "/payload_type: is missing"],
 	["{}", "/en: is missing", "/fr: is missing", "/payload_type: is missing", "/version: is missing"],
 	...["1.3", "1.01.0", "2.0.0"].map((version): [object, string] => [wms({}, {}, { version }), `${versionRule} "${version}"`]),
 	[wms({}, {}, { version: 1 }), '/version: must be a string, such as "1.0.0"'],
@@ -157,10 +156,7 @@ test("markup and a text that is too long are refused in a write, and a stored on
 	const rows: [object, ...string[]][] = [
 		[marked, `/en/layer: ${markup} "a</b>"`, name, `/fr/layer: ${markup} "<!--"`],
 		[wms({ service_name: "a".repeat(1_025) }), "/en/service_name: must have at most 1024 characters"],
-		[
-			wms({ service_url: "https://maps..example/" }),
-			`/en/service_url: ${notPossible} "https://maps..example/"`,
-		],
+		[wms({ service_url: "https://a..b/" }), `/en/service_url: ${notPossible} "https://a..b/"`],
 	];
 	for (const [document, ...problems] of rows) {
 		assert.equal(problemsOf(document).sort(), problems);
@@ -205,16 +201,16 @@ test("a URL parser never gets a long address, or one of other characters: it tak
 });
 
 test("the canonical form has one order, two spaces and a final newline", () => {
-	const [version, payload_type, service_url] = ["1.0.0", "wms", "http://h.example/"];
-	const [metadata_url, catalogue_url] = ["http://h.example/m", "http://h.example/c"];
-	const en = { metadata: { catalogue_url, metadata_url }, layer: "a", service_url };
-	const given = { fr: { layer: "b", service_url }, en, payload_type, version };
-	const { registration } = parseRegistration(Buffer.from(JSON.stringify(given)), "written");
-	const sorted = {
-		...{ version, payload_type },
-		en: { service_url, layer: "a", metadata: { metadata_url, catalogue_url } },
-		fr: { service_url, layer: "b" },
-	};
+	const metadata = { metadata_url: "http://h.example/m", catalogue_url: "http://h.example/c" };
+	const part = { service_url: "http://h.example/", layer: "a", metadata };
+	const sorted = { version: "1.0.0", payload_type: "wms", en: part, fr: { ...part, layer: "b" } };
+	const reversed = (value: object): object =>
+		Object.fromEntries(
+			Object.entries(value)
+				.toReversed()
+				.map(([name, member]) => [name, typeof member === "string" ? member : reversed(member)]),
+		);
+	const { registration } = parseRegistration(Buffer.from(JSON.stringify(reversed(sorted))), "written");
 	assert.is(registration && canonicalText(registration), `${JSON.stringify(sorted, null, 2)}\n`);
 });
 
