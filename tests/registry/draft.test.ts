@@ -30,9 +30,7 @@ test("a link that is cut off, not UTF-8, no draft or too long is null", async ()
 		packed.slice(0, -4),
 		`${packed}.`,
 		"AAAA",
-		...['["a","\xe9"]', '["a",1]'].map((text) =>
-			deflateRawSync(Buffer.from(text, "latin1")).toString("base64url"),
-		),
+		deflateRawSync(Buffer.from('["a","\xe9"]', "latin1")).toString("base64url"),
 		await packDraft({ smallkey: "a", text: junk }),
 		await packDraft({ smallkey: "a", text: "x".repeat(150_000) }),
 	])

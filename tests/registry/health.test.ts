@@ -97,12 +97,7 @@ test("the file has at most 5,000 layers: those that have been sick longest", () 
 
 test("a file that is none, and invalid entries, are ignored", () => {
 	const [state, since] = ["down", "2026-W01"];
-	const sick = {
-		"../a": { state, since },
-		a: null,
-		b: { state: "ill", since },
-		c: { state, since: "yesterday" },
-	};
+	const sick = { "../a": { state, since }, a: null, b: { state: "ill", since }, c: { state, since: "now" } };
 	for (const text of [null, "", "{", "null", '{"sick":[]}', JSON.stringify({ sick })])
 		assert.is(parseHealth(text).size, 0, `${text}`);
 });

@@ -42,11 +42,7 @@ const tooDeep = "the document: must not be nested deeper than 64";
 const documents: [what: string, json: string | Uint8Array, ...problems: string[]][] = [
 	["bytes that are no UTF-8", new Uint8Array([0x22, 0xff, 0x22]), "the document: must be UTF-8"],
 	["a byte order mark", "\ufeff{}", "the document: must not begin with a byte order mark"],
-	[
-		"every repeated name, with its pointer",
-		'{"a":1,"a":2,"b":[{"c":1,"c":2}],"a":3}',
-		...[`/a: ${twice}`, `/b/0/c: ${twice}`, `/a: ${twice}`],
-	],
+	["every repeated name", '{"a":1,"a":2,"b":[{"c":1,"c":2}]}', `/a: ${twice}`, `/b/0/c: ${twice}`],
 	["a repeated name with an escape", '{"l\\u0061yer":1,"layer":2}', `/layer: ${twice}`],
 	["a repeated __proto__", '{"__proto__":1,"__proto__":2}', `/__proto__: ${twice}`],
 	["names that repeat in other objects only", '{"__proto__":1,"a":{"a":{"a":["a","a"]}}}'],
@@ -65,7 +61,7 @@ for (const [what, json, ...problems] of documents)
 	test(`${what}: ${problems.length > 0 ? "refused" : "read"}`, () =>
 		assert.equal(problemsOf(json), problems));
 
-test("a text may be limited to a number of lists and objects", () => {
+test("lists and objects are counted", () => {
 	assert.ok(isNestedBeyond("[[],{}]", 9, 2));
 	assert.not(isNestedBeyond("[[],{}]", 9, 3));
 });

@@ -70,12 +70,7 @@ const batch = "register 1 layer\n\nSender: jstest";
 
 /** What is forged, and why it is no request of the sender. */
 const forged: [why: string, ...Claims[]][] = [
-	[
-		"its author and committer are not",
-		{ committer: "fragment-publisher <eve@x>" },
-		{ committer: service.replace(/^\S+/, "Eve") },
-		{ author: eve },
-	],
+	["its author and committer are not", { committer: "fragment-publisher <eve@x>" }, { author: eve }],
 	["it does not name one sender", { message: `${message}\nSender: other` }],
 	["of a sender, and is not: it does not name", { message: message.replace("Sender: jstest\n", "") }],
 	[
@@ -124,9 +119,8 @@ test("a review that GitHub squashed is no forgery; the same in another name is",
 		assert.not(isForged);
 		assert.match(text, "by the sender jstest, merged at GitHub");
 	}
-	const two = { message: `${message}\nSender: other` };
 	const others = [{ committer: "GitHub <eve@x>" }, { parents: ["1", "2"] }, { author: "x[bot] <eve@x>" }];
-	for (const claims of [...others, { author: eve }, two, { ...two, author: "jstest, other <x@x>" }])
+	for (const claims of [...others, { author: eve }, { message: `${message}\nSender: other` }])
 		assert.ok(judge({ ...late, ...claims }).isForged);
 });
 

@@ -208,7 +208,6 @@ test("those who own the files on the base have to approve, not those that the ch
 	assert.equal(outcome.outside, [".github/workflows/layers.yml"]);
 	const without = await reviewed(added("abc.json"), {}, { "README.md": "" });
 	assert.equal([without.outcome.approvals, linesOf(without.outcome)], [null, []]);
-	assert.match(renderComment(without.outcome), "**Next:** the operators put `layers/owners.json`");
 });
 
 test("a review neither checks out nor runs the head's files, and needs two commits with a common one", async () => {
