@@ -11,7 +11,6 @@ import { feature, Handlers, wms } from "./helpers/handlers.ts";
 import { runScript } from "./helpers/process.ts";
 import { type Files, Repository, sharedSuite, temporaryFolder, words, writeFiles } from "./helpers/world.ts";
 
-/** The ways to change a layer. */
 type Door = "PUT" | "update" | "push" | "review" | "validate" | "batch" | "build";
 
 const ownersFile = '{"operators":["@maps/operators"],"layers":{"*":["@maps/reviewers"]}}';
@@ -24,7 +23,6 @@ const stored: Record<string, string> = {
 
 interface Scene {
 	repository: Repository;
-	/** Makes a new folder. */
 	folder: () => string;
 }
 
@@ -40,7 +38,7 @@ const withoutFile = (line: string) => line.replace(/^\S*layers\S*: /, "");
 const smallkeyOf = (path: string) => path.slice(path.lastIndexOf("/") + 1, -".json".length);
 
 /** Sends each file of a change as a request. A refused one stores nothing. @returns what the answers refuse */
-async function send(prefix: string, files: Files, sender: string): Promise<string[]> {
+async function send(prefix: string, files: Files, sender: string) {
 	const service = new Handlers(stored);
 	const errors: string[] = [];
 	for (const [path, content] of Object.entries(files)) {

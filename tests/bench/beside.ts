@@ -4,17 +4,16 @@ import { answering } from "../helpers/world.ts";
 import type { Row } from "./rows.ts";
 import { median, type Put, publish, type Target, type World, wrk, wrkLists } from "./world.ts";
 
-/** In turn; a row is the round whose ratio is the median. On a loaded machine, one round can be wrong by a factor of 4. */
+/** A row is the round with the median ratio: on a loaded machine one can be wrong by a factor of 4. */
 const rounds = 3;
 
-/** Concurrent publishers in the rows with several. */
 const publishers = 8;
 
 const featureLayer = JSON.stringify(
 	layerDocument({ objectIdField: "OBJECTID", capabilities: "Map,Query,Data" }),
 );
 
-/** Starts a map service: after so many milliseconds, `/<ms>/MapServer/<n>` answers as a layer. */
+/** `/<ms>/MapServer/<n>` answers as a layer after so many milliseconds. */
 function startMapService() {
 	return answering(async ({ url = "/" }, response) => {
 		await sleep(Number(url.split("/")[1]) || 0);
@@ -47,7 +46,6 @@ export function rowsBeside(address: string): Row[] {
 		return publish(service, puts, several);
 	};
 
-	/** Our service and a map service, once both services have all layers. */
 	const open = (world: World) =>
 		world.shared("beside", async () => {
 			const maps = await startMapService();
@@ -60,7 +58,10 @@ export function rowsBeside(address: string): Row[] {
 
 	type Measure = (service: Target, keys: string[], maps: string, world: World) => Promise<number>;
 	const row = (name: string, what: string, unit: Row["unit"], measure: Measure): Row => ({
-		...{ name, what, unit, reference: "the other service" },
+		name,
+		what,
+		unit,
+		reference: "the other service",
 		measure: async (world) => {
 			const { ours, maps } = await open(world);
 			const of = (service: Target) => measure(service, keysOf(world), maps, world);

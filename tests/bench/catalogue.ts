@@ -9,11 +9,11 @@ import { plainOptions } from "../site/data/pages.ts";
 import { generateCatalogue } from "../site/search/catalogue.ts";
 import { secondsOf, type World } from "./world.ts";
 
-/** Slow 3G as the browser emulates it: bytes per second in each direction, and milliseconds before each answer. */
+/** Slow 3G: bytes per second in each direction, and milliseconds before each answer. */
 const slow3g = { offline: false, downloadThroughput: 50_000, uploadThroughput: 50_000, latency: 400 };
 
-/** Serves the catalogue's pages, and opens them in a browser with an empty cache. @returns the seconds until the first row appears */
-export async function secondsToRows(world: World): Promise<number> {
+/** Opens the catalogue in a browser with an empty cache. @returns the seconds until the first row appears */
+export async function secondsToRows(world: World) {
 	const index = indexFiles(generateCatalogue(world.count), "a".repeat(40)).files;
 	const dist = world.path("pages");
 	for (const [path, content] of [...(await buildSite(plainOptions, true)).files, ...index]) {

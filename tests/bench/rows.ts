@@ -19,7 +19,6 @@ import {
 	wrkLists,
 } from "./world.ts";
 
-/** One line of the table. */
 export interface Row {
 	/** The name for `--only`. */
 	name: string;
@@ -38,7 +37,7 @@ const build = (...args: string[]) => timed("npm", "run", "-s", "build", "--", ..
 /** A command that only starts and ends: the fixed cost of every build. */
 const startOnly = () => build("--help");
 
-/** A clone with all layers, and the output of a full build of its folder. */
+/** A clone with all layers, and its full build. */
 const built = (world: World) =>
 	world.shared("built", async () => {
 		const repository = await world.clone("built");
@@ -47,23 +46,23 @@ const built = (world: World) =>
 		return { repository, out, seconds: await build("--layers", join(repository, "layers"), "--out", out) };
 	});
 
-/** Commits a new name of the layer with this index. @returns the seconds of `git commit`, which syncs */
-async function commit(world: World, repository: string, index: number): Promise<number> {
+/** Renames the layer with this index. @returns the seconds of `git commit`, which syncs */
+async function commit(world: World, repository: string, index: number) {
 	const { smallkey, registration } = world.layers[index] as World["layers"][number];
 	const path = layerPath(smallkey);
 	await writeFile(join(repository, path), canonicalText(renamed(registration, "Changed")));
 	return secondsOf(() => world.git(repository, "commit", "-q", "-m", "Changed", "--", path));
 }
 
-/** Starts a bare server that sends the bytes of one answer from memory. @returns its address */
-async function startBare(world: World, url: string): Promise<string> {
+/** A server that sends the bytes of one answer from memory. @returns its address */
+async function startBare(world: World, url: string) {
 	const bare = fork("tests/bench/bare-server.ts", [url], { cwd: root, execArgv: ["--import", "tsx"] });
 	world.endLater(() => bare.kill());
 	return (await once(bare, "message"))[0];
 }
 
-/** Starts nginx, as deploy/nginx.conf sets it up, on the files of the service. @returns its address */
-async function startNginx(world: World): Promise<string> {
+/** nginx by deploy/nginx.conf, on the files of the service. @returns its address */
+async function startNginx(world: World) {
 	const { service } = await pushed(world);
 	const { origin, stop } = await spawnNginx(new URL(service.url).host, join(service.dataDir, "dist"));
 	world.endLater(stop);
@@ -94,12 +93,10 @@ function reads(name: string, count: number, goal?: string, start = startBare): R
 	};
 }
 
-/** PUTs of many publishers after the push of all layers. */
 const putsAfter = 4_000;
 
 const pushed = (world: World) => world.pushed(putsAfter);
 
-/** The service of the push, ended and started again. */
 const restarted = (world: World) =>
 	world.shared("restarted", async () => {
 		const { service, fragments } = await pushed(world);
@@ -111,7 +108,6 @@ const restarted = (world: World) =>
 		return { url, pid, fragments, dataDir: service.dataDir, seconds: (performance.now() - start) / 1_000 };
 	});
 
-/** Concurrent publishers in the row with many, and their PUTs; PUTs of one publisher alone. */
 const [publishers, putsOfMany, putsAlone] = [32, 3_000, 100];
 
 /** In the order in which they are measured: the service that has got the push ends before its start is measured. */

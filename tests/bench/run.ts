@@ -6,14 +6,14 @@ import { type Row, rows } from "./rows.ts";
 import { World } from "./world.ts";
 
 /** With three significant digits; from 100 on whole. */
-function short(figure: number): string {
+function short(figure: number) {
 	return figure >= 100
 		? Math.round(figure).toLocaleString("en")
 		: String(Number(figure.toPrecision(figure < 10 ? 2 : 3)));
 }
 
 /** @returns the figures and the goal; a goal that is missed is bold */
-async function resultOf({ goal = "–", unit, measure }: Row, world: World): Promise<string> {
+async function resultOf({ goal = "–", unit, measure }: Row, world: World) {
 	const [ours, reference] = await measure(world);
 	const [sign, limit, ofOurs] = goal.split(" ");
 	const ratio = ours / (reference ?? Number.NaN);
@@ -25,7 +25,7 @@ async function resultOf({ goal = "–", unit, measure }: Row, world: World): Pro
 	return `${figure} ÷ ${short(reference)} = ${mark(short(ratio), ofOurs === undefined)} | ${goal}`;
 }
 
-async function main(): Promise<void> {
+async function main() {
 	const { values } = parseArgs({
 		options: {
 			only: { type: "string" },
@@ -66,7 +66,7 @@ async function main(): Promise<void> {
 	}
 }
 
-function firstLine({ message }: Error): string {
+function firstLine({ message }: Error) {
 	return message.split("\n", 1)[0] ?? "";
 }
 

@@ -14,17 +14,16 @@ import { writeFiles } from "../helpers/world.ts";
 /** Of all measured processes: git has no configuration of this machine. */
 const environment = { GIT_CONFIG_NOSYSTEM: "1", GIT_CONFIG_GLOBAL: "/dev/null" };
 
-/** Runs a command. @returns its standard output @throws {Error} with its output, if it fails */
-export async function run(command: string, args: string[], cwd = root): Promise<string> {
+export async function run(command: string, args: string[], cwd = root) {
 	return (await exits(runProgram(command, args, environment, cwd), 0)).stdout;
 }
 
-export function median(figures: readonly number[]): number {
+export function median(figures: readonly number[]) {
 	return figures.toSorted((a, b) => a - b)[Math.round((figures.length - 1) / 2)] as number;
 }
 
-/** Requests an address for 3 s, by 64 connections. Every answer must be 200. @returns the answers per second */
-export async function wrk(url: string, ...more: string[]): Promise<number> {
+/** Requests an address for 3 s, by 64 connections. @returns the answers per second, all of them 200 */
+export async function wrk(url: string, ...more: string[]) {
 	// The default time-out, two seconds, is too short for a machine with other work.
 	const printed = await run("wrk", ["-t1", "-c64", "-d3s", "--timeout", "30s", ...more, url]);
 	const perSecond = Number(/^Requests\/sec:\s+([\d.]+)$/m.exec(printed)?.[1]);
@@ -33,7 +32,7 @@ export async function wrk(url: string, ...more: string[]): Promise<number> {
 	return perSecond;
 }
 
-/** As `wrk`, of `count` of the keys at once, each time others. @param script a new file for wrk's script */
+/** As `wrk`, each time of `count` other keys. @param script a new file for wrk's script */
 export function wrkLists(script: string, url: string, keys: readonly string[], count: number) {
 	writeFileSync(
 		script,
@@ -49,17 +48,15 @@ end
 	return wrk(url, "-s", script);
 }
 
-/** Measures a task. @returns its seconds */
 export async function secondsOf(task: () => Promise<unknown>): Promise<number> {
 	const start = performance.now();
 	await task();
 	return (performance.now() - start) / 1_000;
 }
 
-/** Runs a command. @returns its seconds */
 export const timed = (command: string, ...args: string[]) => secondsOf(() => run(command, args));
 
-/** The maximum of memory of a process and its descendants during a task, in megabytes. Shared pages are counted once (PSS). */
+/** The most memory of a process and its descendants during a task. Shared pages are counted once (PSS). */
 export async function maxMegabytes(pid: number, task: () => Promise<unknown>): Promise<number> {
 	let max = 0;
 	const look = () => {
@@ -93,12 +90,10 @@ function layerAt(index: number): { smallkey: string; registration: Registration1
 	return { smallkey, registration: { version: "1.0.0", payload_type: isWms ? "wms" : "feature", en, fr } };
 }
 
-/** The registration with another English name. */
 export function renamed(registration: Registration1, service_name: string): Registration1 {
 	return { ...registration, en: { ...registration.en, service_name } };
 }
 
-/** A service, and a sender that it knows. */
 export interface Target {
 	url: string;
 	sender: string;
@@ -135,7 +130,6 @@ export async function publish({ url, ...signer }: Target, puts: Put[], publisher
 	return { seconds, milliseconds };
 }
 
-/** The layers, repositories and services of the rows, in one temporary folder that is removed at the end. */
 export class World {
 	readonly folder = mkdtempSync(join(tmpdir(), "bench-"));
 	readonly layers: ReturnType<typeof layerAt>[];
@@ -149,11 +143,11 @@ export class World {
 		this.smallkeys = this.layers.map(({ smallkey }) => smallkey);
 	}
 
-	path(name: string): string {
+	path(name: string) {
 		return join(this.folder, name);
 	}
 
-	/** Makes something that takes long at the first call, and gives it to all rows. */
+	/** Makes something once, for all rows. */
 	shared<T>(name: string, make: () => Promise<T>): Promise<T> {
 		const value = this.#shared.get(name) ?? make();
 		this.#shared.set(name, value);
@@ -164,19 +158,19 @@ export class World {
 		this.#ends.push(end);
 	}
 
-	async close(): Promise<void> {
+	async close() {
 		await Promise.all(this.#ends.splice(0).map((end) => end()));
 		await rm(this.folder, { recursive: true, force: true });
 	}
 
-	/** Runs git in a folder, with an author, and without a gc that would run during the measurement. */
-	git(cwd: string, ...args: string[]): Promise<string> {
+	/** With an author, and without a gc during the measurement. */
+	git(cwd: string, ...args: string[]) {
 		const who = ["-c", "user.name=bench", "-c", "user.email=bench@sender.invalid"];
 		return run("git", [...who, "-c", "gc.auto=0", ...args], cwd);
 	}
 
-	/** A checkout with all layers, committed on main after an empty commit. The rows must not change it. */
-	checkout(): Promise<string> {
+	/** All layers, committed on main after an empty commit. No row changes it. */
+	checkout() {
 		return this.shared("checkout", async () => {
 			const checkout = this.path("checkout");
 			for (const { smallkey, registration } of this.layers)
@@ -193,13 +187,11 @@ export class World {
 		});
 	}
 
-	/** A clone of that checkout, which one row may change. */
-	async clone(name: string): Promise<string> {
+	async clone(name: string) {
 		await run("git", ["clone", "-q", "--no-hardlinks", await this.checkout(), this.path(name)]);
 		return this.path(name);
 	}
 
-	/** Starts a service on a data folder, and waits until it has printed its address. */
 	async start(dataDir: string, more: Record<string, string> = {}) {
 		const [sender, secret] = ["bench", "a secret of this bench only"];
 		const senders = JSON.stringify({ [sender]: secret });
@@ -222,7 +214,7 @@ export class World {
 			]);
 	}
 
-	/** A service without layers that all layers are pushed into, and what was measured meanwhile and during PUTs after it. */
+	/** A service that all layers are pushed into, and what was measured meanwhile and during PUTs after it. */
 	pushed(puts: number) {
 		return this.shared("pushed", async () => {
 			const dataDir = this.path("pushed");
@@ -233,7 +225,6 @@ export class World {
 			const service = await this.start(dataDir);
 			const last = `${service.url}/v0.9/doc/en/${this.smallkeys.toSorted().at(-1)}`;
 			let [seconds, delayMs] = [0, 0];
-			/** Reads until the last layer is served, and notes the longest time of a read. */
 			const readUntilServed = async () => {
 				for (let status = 404; status !== 200; await sleep(5)) {
 					const taken = await secondsOf(async () => {

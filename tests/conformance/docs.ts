@@ -6,7 +6,7 @@ import { assertReadHeaders, assertRefused } from "./reads.ts";
 
 const script = "application/javascript; charset=utf-8";
 
-export function docsTests(test: Test<Scene>): void {
+export function docsTests(test: Test<Scene>) {
 	const missing = (smallkey: string) => ({ error_code: 404, smallkey });
 
 	test("docs answers one element for each item, in order, repeats too", async ({ get }) => {
@@ -19,14 +19,13 @@ export function docsTests(test: Test<Scene>): void {
 	});
 
 	test("an item that cannot be a smallkey is a missing key as it was sent", async ({ differs, get }) => {
-		const table: [string, string[]][] = [
+		for (const [items, expected] of [
 			["none,,none", ["none", "", "none"]],
 			["%20none%20,%20", ["none", ""]],
 			["%zz", ["%zz"]],
 			["none%2Cother", ["none", "other"]],
 			["%252C,a%22%5C%3C,%C3%A9,toString,none+x", ["%2C", 'a"\\<', "é", "toString", "none+x"]],
-		];
-		for (const [items, expected] of table) {
+		] as const) {
 			const answer = await get(`/v0.9/docs/en/${items}`);
 			if (items === "%zz" && differs("malformed percent-encoding")) {
 				assertRefused(answer, 400, items);

@@ -124,7 +124,7 @@ export const layers: ReadonlyMap<string, string> = new Map([
 	["whole", version2({ service_type: "ogcWms", recursive: true })],
 ]);
 
-function version2(node: object): string {
+function version2(node: object) {
 	const whole = { service_url: "https://host.example/MapServer", ...node };
 	return JSON.stringify({ version: "2.0", en: whole, fr: whole });
 }

@@ -19,7 +19,7 @@ import { filesBelow } from "../../store/files/files.ts";
 import { root, ServerProcess } from "../helpers/process.ts";
 import { temporaryFolder, writeFiles } from "../helpers/world.ts";
 import { startPeer } from "../store/github-peer.ts";
-import { type Candidate, type Engine, senders } from "./engine.ts";
+import { type Candidate, senders } from "./engine.ts";
 
 /** Below the ports of connections (32,768 on Linux), which are soon taken again. */
 export async function freePort(): Promise<number> {
@@ -35,7 +35,7 @@ export async function freePort(): Promise<number> {
 	}
 }
 
-export async function end(child: ChildProcess): Promise<void> {
+export async function end(child: ChildProcess) {
 	const closed = new Promise((resolve) => child.once("close", resolve));
 	child.kill("SIGTERM");
 	await closed;
@@ -46,7 +46,7 @@ export async function buildDist(
 	folder: string,
 	compress = false,
 	targets: readonly TargetName[] = targetNames,
-): Promise<string> {
+) {
 	for (const [smallkey, body] of layers) writeFiles(folder, { [layerPath(smallkey)]: body });
 	const out = join(folder, "dist");
 	const settings = { metadataUrl: "", catalogueUrl: "", targets };
@@ -88,7 +88,7 @@ export async function startWorkers(dist: string, hasBucket: boolean, env: Record
 	};
 }
 
-async function fillLocalBucket(configPath: string, persist: string, dist: string): Promise<void> {
+async function fillLocalBucket(configPath: string, persist: string, dist: string) {
 	const { getPlatformProxy } = await import(
 		join(root, "deploy/workers/node_modules/wrangler/wrangler-dist/cli.js")
 	);
@@ -115,7 +115,7 @@ export const workersWithBucket: Candidate = {
 	start: (layers) => startOnWorkers(layers, true),
 };
 
-async function startOnWorkers(layers: ReadonlyMap<string, string>, hasBucket: boolean): Promise<Engine> {
+async function startOnWorkers(layers: ReadonlyMap<string, string>, hasBucket: boolean) {
 	const folder = await temporaryFolder();
 	const peer = await startPeer();
 	for (const [smallkey, body] of layers) await peer.push(layerPath(smallkey), body);

@@ -5,7 +5,7 @@ import { isInstalled, root, ServerProcess } from "../helpers/process.ts";
 import { eventually } from "../helpers/wait.ts";
 import { gitIn, temporaryFolder, writeFiles } from "../helpers/world.ts";
 import { write } from "./client.ts";
-import { type Candidate, type Engine, senders } from "./engine.ts";
+import { type Candidate, senders } from "./engine.ts";
 import { end, freePort } from "./engines.ts";
 
 export const nginx: Candidate = {
@@ -14,8 +14,7 @@ export const nginx: Candidate = {
 	start: startNginx,
 };
 
-/** deploy/nginx.conf on this port, in a whole configuration for one user. */
-async function configurationOf(folder: string, port: number, service: string, dist: string): Promise<string> {
+async function configurationOf(folder: string, port: number, service: string, dist: string) {
 	const site = (await readFile(join(root, "deploy/nginx.conf"), "utf8"))
 		.replace("server 127.0.0.1:8080;", `server ${service};`)
 		.replace("listen 80 default_server;", `listen 127.0.0.1:${port};`)
@@ -24,7 +23,7 @@ async function configurationOf(folder: string, port: number, service: string, di
 	return wholeConfiguration(folder, site);
 }
 
-export function wholeConfiguration(folder: string, site: string): string {
+export function wholeConfiguration(folder: string, site: string) {
 	const paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
 		(name) => `${name}_temp_path ${join(folder, name)};`,
 	);
@@ -66,8 +65,7 @@ export async function spawnNginx(
 	};
 }
 
-/** nginx in front of a service that has the layers by PUT. */
-async function startNginx(layers: ReadonlyMap<string, string>): Promise<Engine> {
+async function startNginx(layers: ReadonlyMap<string, string>) {
 	const { path, remove } = await temporaryFolder();
 	const server = await ServerProcess.start({ DATA_DIR: path, SENDERS: JSON.stringify(senders) });
 	for (const [smallkey, body] of layers) {

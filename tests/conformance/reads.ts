@@ -9,7 +9,7 @@ import { type Scene, wmsFragment } from "./engine.ts";
 export function assertReadHeaders(
 	answer: Answer,
 	{ type = "application/json; charset=utf-8", hasUnknownKey = false } = {},
-): void {
+) {
 	assert.is(answer.headers["content-type"], type);
 	assert.is(answer.headers["access-control-allow-origin"], "*");
 	assert.is(answer.headers["access-control-expose-headers"], "ETag, Date");
@@ -23,14 +23,14 @@ export function assertReadHeaders(
 	assert.match(answer.headers.etag ?? "", /^(?:W\/)?"[^"]+"$/);
 }
 
-export function assertRefused(answer: Answer, status: number, what: string): void {
+export function assertRefused(answer: Answer, status: number, what: string) {
 	assert.is(answer.status, status, what);
 	assert.is(answer.text, "", `${what}: the body`);
 	assert.match(answer.headers["cache-control"] ?? "", /^(?:public, )?max-age=5$/, what);
 	assert.is(answer.headers["access-control-allow-origin"], "*", what);
 }
 
-export function docTests(test: Test<Scene>): void {
+export function docTests(test: Test<Scene>) {
 	test("doc answers one fragment in each language", async ({ get }) => {
 		for (const lang of ["en", "fr"]) {
 			const answer = await get(`/v0.9/doc/${lang}/23ax5t`);

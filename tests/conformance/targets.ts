@@ -11,7 +11,7 @@ import { assertReadHeaders, assertRefused } from "./reads.ts";
 /** Those that every target can express. */
 const plainKeys = [...layers.keys()].slice(0, -7);
 
-export function targetTests(test: Test<Scene>): void {
+export function targetTests(test: Test<Scene>) {
 	test("every target has every layer in both languages, and its readers accept it", async ({ get }) => {
 		for (const { name, doc } of targets) {
 			for (const lang of langs) {

@@ -8,7 +8,7 @@ const count = 5_000;
 
 const test = freshSuite("connections", async (use) => ({ world: use(await World.started()) }));
 
-async function open(port: number, bytes: string): Promise<Socket[]> {
+async function open(port: number, bytes: string) {
 	const sockets: Socket[] = [];
 	for (let index = 0; index < count; index += 100) {
 		const hundred = Array.from({ length: 100 }, () => connect(port, "127.0.0.1"));

@@ -18,7 +18,7 @@ async function mounted<T>(mount: (folder: Folder) => Promise<T>): Promise<T | nu
 	});
 }
 
-/** A small ext4 file system on a loop device, whose disk can be copied as a power cut would leave it. */
+/** A small ext4 file system that can be copied as a power cut would leave it. */
 export class LoopDisk implements AsyncDisposable {
 	readonly #mounted: string[] = [];
 
@@ -27,7 +27,7 @@ export class LoopDisk implements AsyncDisposable {
 		readonly remove: () => Promise<void>,
 	) {}
 
-	get path(): string {
+	get path() {
 		return join(this.folder, "mounted");
 	}
 
@@ -42,19 +42,19 @@ export class LoopDisk implements AsyncDisposable {
 		});
 	}
 
-	/** What the disk holds at this moment, mounted anew at another path: nothing that only memory has. */
-	async cutPower(name: string): Promise<string> {
+	/** Mounts what the disk holds at this moment, and not memory, at another path. */
+	async cutPower(name: string) {
 		copyFileSync(join(this.folder, "image"), join(this.folder, `${name}.image`));
 		return this.#mount(`${name}.image`, name);
 	}
 
-	async [Symbol.asyncDispose](): Promise<void> {
+	async [Symbol.asyncDispose]() {
 		// Lazily: after a failed test, processes may still be at work there.
 		for (const path of this.#mounted) await run("umount", ["-l", path]);
 		await this.remove();
 	}
 
-	async #mount(image: string, name: string): Promise<string> {
+	async #mount(image: string, name: string) {
 		const path = join(this.folder, name);
 		await mkdir(path);
 		await run("mount", ["-o", "loop", join(this.folder, image), path]);
@@ -76,7 +76,7 @@ export class SmallDisk implements AsyncDisposable {
 		});
 	}
 
-	async fill(): Promise<void> {
+	async fill() {
 		const filler = await open(join(this.path, "filler"), "a");
 		const append = (bytes: number) =>
 			filler.write(Buffer.alloc(bytes)).then(({ bytesWritten }) => bytesWritten === bytes, falseIfFull);
@@ -84,29 +84,29 @@ export class SmallDisk implements AsyncDisposable {
 		await filler.close();
 	}
 
-	async useInodes(): Promise<void> {
+	async useInodes() {
 		const folder = join(this.path, "inodes");
 		await mkdir(folder);
 		const make = (name: string) => writeFile(join(folder, name), "").then(() => true, falseIfFull);
 		for (let number = 0; await make(String(number)); number += 1);
 	}
 
-	async free(): Promise<void> {
+	async free() {
 		for (const name of ["filler", "inodes"])
 			await rm(join(this.path, name), { recursive: true, force: true });
 	}
 
-	async setReadOnly(isReadOnly: boolean): Promise<void> {
+	async setReadOnly(isReadOnly: boolean) {
 		await run("mount", ["-o", `remount,${isReadOnly ? "ro" : "rw"}`, this.path]);
 	}
 
-	async [Symbol.asyncDispose](): Promise<void> {
+	async [Symbol.asyncDispose]() {
 		await run("umount", ["-l", this.path]);
 		await this.remove();
 	}
 }
 
-function falseIfFull(error: NodeJS.ErrnoException): false {
+function falseIfFull(error: NodeJS.ErrnoException) {
 	if (error.code === "ENOSPC") return false;
 	throw error;
 }

@@ -29,7 +29,7 @@ const test = sharedSuite("the data of an earlier version", async (use) => {
 	return { checkout, world: use(await World.of(data)) };
 });
 
-function startRelease(checkout: string, { folder, senders }: World): Promise<ServerProcess> {
+function startRelease(checkout: string, { folder, senders }: World) {
 	return ServerProcess.start({ DATA_DIR: folder, SENDERS: senders }, checkout, [
 		...["--import", "tsx", "scripts/serve.ts"],
 	]);
@@ -39,10 +39,7 @@ function startRelease(checkout: string, { folder, senders }: World): Promise<Ser
 const service = '"service_url":"https://maps.example/MapServer"';
 const kind = `{"version":"1.0.0","payload_type":"feature","en":{${service}},"fr":{${service}}}`;
 
-test("is served, brought up to date, and gone on from by the earlier version", async ({
-	checkout,
-	world,
-}) => {
+test("is served, brought up to date, and served by that version again", async ({ checkout, world }) => {
 	const send = async (server: ServerProcess, smallkey: string, text: string) =>
 		(await world.send(smallkey, text, server)).status;
 	const old = await startRelease(checkout, world);

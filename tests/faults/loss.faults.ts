@@ -12,17 +12,12 @@ import { freshSuite, temporaryFolder } from "../helpers/world.ts";
 import { commandsOf } from "../installed/page.ts";
 import { noteFault, noteLoss, secret, World } from "./world.ts";
 
-interface Scene {
-	world: World;
-	elsewhere: string;
-}
-
 const page = "docs/operate.md";
 
 /** The senders are in their file, as an operator has them. */
 const fileOnly = { SENDERS: "" };
 
-const test = freshSuite<Scene>("loss and return", async (use) => {
+const test = freshSuite("loss and return", async (use) => {
 	const elsewhere = use(await temporaryFolder()).path;
 	const world = use(await World.of(null, { ...fileOnly, LAST_START: join(elsewhere, "last-start.json") }));
 	await writeSenders(world.folder);
@@ -40,11 +35,11 @@ const test = freshSuite<Scene>("loss and return", async (use) => {
 	return { world, elsewhere };
 });
 
-function writeSenders(folder: string): Promise<void> {
+function writeSenders(folder: string) {
 	return writeFile(join(folder, "senders.json"), JSON.stringify({ faults: secret }), { mode: 0o600 });
 }
 
-async function follow(commands: string, variables: Record<string, string>): Promise<void> {
+async function follow(commands: string, variables: Record<string, string>) {
 	const env = cleanEnvironment({ GIT_CONFIG_GLOBAL: "/dev/null", ...variables, PATH: pathWithNpx() });
 	await promisify(execFile)("bash", ["-euc", commands], { env, cwd: root });
 }
@@ -77,7 +72,7 @@ test("the disk is lost, and the backup is restored", async ({ world, elsewhere }
 	await world.refusedStart(
 		/has no layers, and \S+last-start\.json says what the last start served, before later changes: \S+: 1001 layers at commit/,
 	);
-	assert.equal(await readdir(world.folder), [], "nothing was made");
+	assert.equal(await readdir(world.folder), []);
 	const night = await follow(script.slice(0, at), variables).catch((error: { code: number }) => error);
 	assert.is(night?.code, 1, "the next backup");
 	// What came after the backup is lost, and nothing else.

@@ -9,7 +9,7 @@ import { noteFault } from "./world.ts";
 
 const rounds = 8;
 
-async function checkCut(folder: string, acknowledged: string[], branch: string): Promise<void> {
+async function checkCut(folder: string, acknowledged: string[], branch: string) {
 	for (const commit of acknowledged) assert.is(await git(folder, "cat-file", "-t", commit), "commit");
 	assert.is(await git(folder, "rev-parse", `refs/heads/${branch}`), acknowledged.at(-1));
 	assert.is(await git(folder, "fsck", "--strict", "--no-dangling"), "");
@@ -59,7 +59,7 @@ test("power cut before an answer: a request that is on the branch is used", asyn
 	noteFault({ section: "power", fault, reader: "200", publisher });
 });
 
-function syncNow(path: string): void {
+function syncNow(path: string) {
 	const file = openSync(path, "r");
 	fsyncSync(file);
 	closeSync(file);

@@ -10,14 +10,14 @@ import { World } from "./world.ts";
 
 const test = freshSuite("processes", async (use) => ({ world: use(await World.started()) }));
 
-async function signalImport(world: World, name: "KILL" | "STOP"): Promise<void> {
+async function signalImport(world: World, name: "KILL" | "STOP") {
 	await world.stop();
 	const script = signalledImport(join(world.folder, "signalled"), name);
 	world.env.PATH = `${otherGit(world.folder, script)}:${process.env.PATH}`;
 	await world.start();
 }
 
-async function signalReader(world: World, name: "KILL" | "STOP"): Promise<void> {
+async function signalReader(world: World, name: "KILL" | "STOP") {
 	await eventually(() => world.server.gitProcesses("cat-file").length > 0);
 	for (const pid of world.server.gitProcesses("cat-file")) signalIfThere(pid, `SIG${name}`);
 }
@@ -69,8 +69,8 @@ for (const [fault, script] of [
 	});
 }
 
-/** Notes that a repack begins, and does not let it end: a repack of few layers is shorter than a look at processes. */
-function slowRepack(mark: string): string {
+/** Notes that a repack begins, and does not let it end: one of few layers is too short to be seen. */
+function slowRepack(mark: string) {
 	return `case " $* " in
 *" repack "*) : > '${mark}'; "$git" "$@"; sleep 600;;
 *) exec "$git" "$@";;

@@ -11,8 +11,7 @@ const test = freshSuite("the repository", async (use) => ({ world: use(await Wor
 
 const noCommit = /main: must name a commit of the repository/;
 
-/** Writes other bytes into the middle of a file. */
-async function damage(path: string): Promise<void> {
+async function damage(path: string) {
 	const file = await open(path, "r+");
 	const { size } = await file.stat();
 	await file.write(Buffer.alloc(Math.max(8, size >> 1), 0xff), 0, undefined, size >> 2);
@@ -32,7 +31,6 @@ async function harmedObject({ repository }: World, name: string, harm = damage) 
 	return harmed(await objectFile(repository, name), harm);
 }
 
-/** Cuts off all packs. @returns what restores them */
 async function cutPacks({ repository }: World): Promise<() => Promise<void>> {
 	const folder = join(repository, "objects/pack");
 	const packs = (await readdir(folder)).filter((name) => name.endsWith(".pack"));
@@ -43,13 +41,7 @@ async function cutPacks({ repository }: World): Promise<() => Promise<void>> {
 	};
 }
 
-/** A start is refused until a repair. */
-async function noteStart(
-	world: World,
-	fault: string,
-	reason: RegExp,
-	repair: () => Promise<void>,
-): Promise<void> {
+async function noteStart(world: World, fault: string, reason: RegExp, repair: () => Promise<void>) {
 	await world.refusedStart(reason);
 	await repair();
 	await world.start();

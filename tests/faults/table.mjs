@@ -1,4 +1,3 @@
-/** The sections of the table of faults with their headings, in order. */
 const faultSections = /** @type {const} */ ({
 	disk: "The disk",
 	repository: "The repository",
@@ -37,7 +36,6 @@ function faultRows(/** @type {readonly SeenFault[]} */ faults) {
 /** Bounds of times on the page, in seconds: a time itself would differ with each run. */
 const bounds = [10, 30, 60, 120, 300, 600];
 
-/** One row of the table of losses, in Markdown. */
 function lossRow(/** @type {SeenLoss} */ { loss, lost, milliseconds }) {
 	const bound = bounds.find((seconds) => milliseconds <= seconds * 1000);
 	return `${loss} | ${lost} | ${bound === undefined ? "more than 10 minutes" : `${bound} s at most`}`;

@@ -21,7 +21,7 @@ export class World implements AsyncDisposable {
 	/** Smallkey → layer name of what was acknowledged; null: acknowledged to be gone. */
 	readonly acknowledged = new Map<string, string | null>();
 	readonly senders = JSON.stringify({ faults: secret });
-	/** What the last receipt said of the files: they may also be behind on a machine that has much to do. */
+	/** Warnings of the last receipt about the files, which may be behind on a busy machine. */
 	warned: string[] = [];
 
 	private constructor(
@@ -30,10 +30,7 @@ export class World implements AsyncDisposable {
 		readonly env: Record<string, string>,
 	) {}
 
-	/**
-	 * A folder for a service that has not started.
-	 * @param folder a folder that somebody else removes
-	 */
+	/** Of a service that has not started. @param folder that the caller removes */
 	static async of(folder: string | null = null, env: Record<string, string> = {}): Promise<World> {
 		if (folder !== null) return new World(await realpath(folder), async () => undefined, env);
 		const temporary = await temporaryFolder();
@@ -47,32 +44,32 @@ export class World implements AsyncDisposable {
 		return world;
 	}
 
-	get repository(): string {
+	get repository() {
 		return join(this.folder, "repository.git");
 	}
 
-	async start(): Promise<void> {
+	async start() {
 		this.server = await ServerProcess.start({ DATA_DIR: this.folder, SENDERS: this.senders, ...this.env });
 	}
 
-	async refusedStart(reason: RegExp): Promise<void> {
+	async refusedStart(reason: RegExp) {
 		const refusal = String(await this.start().catch(String));
 		assert.match(refusal, /^Error: ended with 2: /);
 		assert.match(refusal, reason);
 	}
 
-	async stop(): Promise<void> {
+	async stop() {
 		assert.is(await this.server.stop(), 0);
 	}
 
 	/** @param text of a registration; empty: removes the layer */
-	async send(smallkey: string, text: string, { url } = this.server): Promise<Response> {
+	async send(smallkey: string, text: string, { url } = this.server) {
 		const path = `/register/${smallkey}`;
 		const method = text === "" ? "DELETE" : "PUT";
 		return fetch(url + path, await signed(path, text, { sender: "faults", secret, method }));
 	}
 
-	async put(smallkey: string, layer = smallkey): Promise<string> {
+	async put(smallkey: string, layer = smallkey) {
 		const answer = await this.send(smallkey, wms(layer));
 		const said = (await answer.json()) as { errors?: string[]; warnings?: string[] };
 		if (answer.status === 201) this.acknowledged.set(smallkey, layer);
@@ -82,7 +79,7 @@ export class World implements AsyncDisposable {
 		return `${answer.status}: ${said.errors.map((error) => error.split(":")[0]).join("; ")}`;
 	}
 
-	async putAtLast(smallkey: string): Promise<string> {
+	async putAtLast(smallkey: string) {
 		let last = "";
 		await eventually(async () => {
 			last = await this.put(smallkey, `${smallkey} at last`);
@@ -91,14 +88,14 @@ export class World implements AsyncDisposable {
 		return last;
 	}
 
-	async read(smallkey: string): Promise<string> {
+	async read(smallkey: string) {
 		const answer = await fetch(`${this.server.url}/v0.9/doc/en/${smallkey}`);
 		if (answer.status !== 200) return String(answer.status);
 		const { layers } = (await answer.json()) as { layers: { wms: { layerName: string }[] } };
 		return layers.wms[0]?.layerName ?? "";
 	}
 
-	async readAll(): Promise<string> {
+	async readAll() {
 		for (const [smallkey, layer] of this.acknowledged) {
 			const found = await this.read(smallkey);
 			if (found !== (layer ?? "404")) return `${smallkey}: ${found}`;
@@ -106,36 +103,36 @@ export class World implements AsyncDisposable {
 		return "200";
 	}
 
-	fileOf(smallkey: string): string {
+	fileOf(smallkey: string) {
 		return join(this.folder, "dist/v0.9/doc/en", smallkey);
 	}
 
-	async untilWritten(smallkey = "one"): Promise<void> {
+	async untilWritten(smallkey = "one") {
 		await eventually(async () => {
 			const text = await readFile(this.fileOf(smallkey), "utf8").catch(() => "");
 			return text.includes(`"layerName":"${this.acknowledged.get(smallkey)}"`) && text.endsWith("}");
 		});
 	}
 
-	async readiness(): Promise<string> {
+	async readiness() {
 		const answer = await fetch(`${this.server.url}/readyz`);
 		return `${answer.status} ${(await answer.text()).trim()}`;
 	}
 
 	/** Notes what readers and publishers get, by default now, and checks it. */
-	async note(section: SeenFault["section"], fault: string, seen: Partial<SeenFault> = {}): Promise<void> {
+	async note(section: SeenFault["section"], fault: string, seen: Partial<SeenFault> = {}) {
 		const { reader = await this.readAll(), publisher = await this.put("three") } = seen;
 		noteFault({ section, fault, reader, publisher });
 		await this.check();
 	}
 
-	/** Notes a fault of which a publisher hears. @param then what is done about it, and what the row says of that */
+	/** Notes the refusal that a publisher gets, and what follows a repair. */
 	async noteRefusal(
 		section: SeenFault["section"],
 		fault: string,
 		[after, repair]: [string, () => Promise<unknown>],
 		smallkey = "three",
-	): Promise<void> {
+	) {
 		const first = await this.put(smallkey, "other");
 		const reader = await this.readAll();
 		await repair();
@@ -143,7 +140,7 @@ export class World implements AsyncDisposable {
 		await this.note(section, fault, { reader, publisher });
 	}
 
-	async check(): Promise<void> {
+	async check() {
 		assert.is(await this.readAll(), "200");
 		await this.stop();
 		const fsck = await runGit(this.repository, ["fsck", "--strict", "--no-dangling"]);
@@ -152,11 +149,11 @@ export class World implements AsyncDisposable {
 		assert.is(await this.readAll(), "200");
 	}
 
-	[Symbol.asyncDispose](): Promise<void> {
+	[Symbol.asyncDispose]() {
 		return this.end();
 	}
 
-	async end(): Promise<void> {
+	async end() {
 		await this.server?.kill(true).catch(() => undefined);
 		await this.remove();
 	}

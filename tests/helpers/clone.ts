@@ -14,17 +14,17 @@ export class Clone implements AsyncDisposable {
 		return new Clone(path, git, remove);
 	}
 
-	[Symbol.asyncDispose](): Promise<void> {
+	[Symbol.asyncDispose]() {
 		return this.remove();
 	}
 
-	async commit(files: Files): Promise<void> {
+	async commit(files: Files) {
 		writeFiles(this.path, files);
 		await this.git("add", "-A");
 		await this.git("commit", "-qm", "by hand");
 	}
 
-	async push(...args: string[]): Promise<boolean> {
+	async push(...args: string[]) {
 		return this.git("push", "-q", ...args).then(
 			() => true,
 			() => false,

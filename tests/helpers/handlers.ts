@@ -38,32 +38,31 @@ export const senders = {
 export const manual =
 	'{"version":"1.0.0","payload_type":"wms","en":{"service_url":"http://wms.ess-ws.nrcan.gc.ca/wms/toporama_en","layer":"limits"},"fr":{"service_url":"http://wms.ess-ws.nrcan.gc.ca/wms/toporama_en","layer":"limits"}}';
 
-export function everyPath(smallkey: string): string[] {
+export function everyPath(smallkey: string) {
 	return targetNames.flatMap((name) => langs.map((lang) => `/${targetPath(name, lang, smallkey)}`));
 }
 
-export function wms(layer: string): string {
+export function wms(layer: string) {
 	return manual.replaceAll("limits", layer);
 }
 
-/** 16 kB, and over 64 KiB as it is stored. */
-export const largeWhenStored = JSON.stringify({
-	version: "2.0",
-	en: {
-		service_type: "esriMapServer",
-		service_url: "https://host.example/en/MapServer",
-		scrape_only: Array(8_000).fill(7),
-	},
-	fr: { service_type: "esriMapServer", service_url: "https://host.example/fr/MapServer", scrape_only: [7] },
-});
-
 export const feature = JSON.stringify(featureAt("https://host.example/MapServer/1"));
 
-export const tiles = JSON.stringify({
-	version: "2.0",
-	en: { service_type: "esriTile", service_url: "https://host.example/en/MapServer", service_name: "Tiles" },
-	fr: { service_type: "esriTile", service_url: "https://host.example/fr/MapServer", service_name: "Tuiles" },
-});
+const version2 = (service_type: string, en: object, fr: object) =>
+	JSON.stringify({
+		version: "2.0",
+		en: { service_type, service_url: "https://host.example/en/MapServer", ...en },
+		fr: { service_type, service_url: "https://host.example/fr/MapServer", ...fr },
+	});
+
+export const tiles = version2("esriTile", { service_name: "Tiles" }, { service_name: "Tuiles" });
+
+/** 16 kB, and over 64 KiB as it is stored. */
+export const largeWhenStored = version2(
+	"esriMapServer",
+	{ scrape_only: Array(8_000).fill(7) },
+	{ scrape_only: [7] },
+);
 
 export function clientAt(address: string): Client {
 	return clientOf({ socket: { remoteAddress: address }, headers: {} } as never, () => false).shares;
@@ -85,7 +84,7 @@ export abstract class Requests {
 	abstract context: Context;
 	abstract readonly file: ReadFragment;
 
-	async write({ method = "PUT", target, ...write }: Write): Promise<Response> {
+	async write({ method = "PUT", target, ...write }: Write) {
 		const route = routeOf(method, target, this.context.settings);
 		if (route.kind === "refused") return writtenOf(route.reply);
 		if (route.kind !== "write") throw new Error(`${method} ${target} is no write`);
@@ -93,11 +92,11 @@ export abstract class Requests {
 		return writtenOf(await handleWrite({ ...signed, action: route.action }, this.context));
 	}
 
-	put(smallkey: string, body = manual): Promise<Response> {
+	put(smallkey: string, body = manual) {
 		return this.write({ target: `/register/${smallkey}`, body });
 	}
 
-	delete(smallkey: string): Promise<Response> {
+	delete(smallkey: string) {
 		return this.write({ method: "DELETE", target: `/register/${smallkey}` });
 	}
 
@@ -160,7 +159,7 @@ export class Handlers extends Requests {
 		return { body, etag: etagOf(body), rank: drawingRank(description) };
 	};
 
-	async commit(...edits: Edit[]): Promise<void> {
+	async commit(...edits: Edit[]) {
 		const meta = { smallkey: null, author: "test", time: this.now, subject: "test", trailers: [] };
 		await this.store.change(async () => edits, { ...meta, request: null, review: false });
 	}
@@ -174,7 +173,7 @@ export class Handlers extends Requests {
 		return JSON.stringify([this.store.commits, [...this.store.files]]);
 	}
 
-	async expect(status: number, write: Write): Promise<Response> {
+	async expect(status: number, write: Write) {
 		const before = await this.state();
 		const answer = await this.write(write);
 		const name = JSON.stringify(write).slice(0, 200);
@@ -183,7 +182,7 @@ export class Handlers extends Requests {
 		return answer;
 	}
 
-	async refuses(status: number, write: Write, text: RegExp | string): Promise<void> {
+	async refuses(status: number, write: Write, text: RegExp | string) {
 		const { errors } = (await (await this.expect(status, write)).json()) as { errors: string[] };
 		const matches = (error: string) => (typeof text === "string" ? error === text : text.test(error));
 		assert.ok(errors.some(matches), `${JSON.stringify(write).slice(0, 200)}: ${errors}`);
@@ -194,7 +193,7 @@ export class Handlers extends Requests {
 
 export type HandledWrite = WriteHead & { body: Uint8Array | Reply };
 
-function writtenOf(reply: Reply): Response {
+function writtenOf(reply: Reply) {
 	assertFrench(new TextDecoder().decode(reply.bodyIn?.("fr")));
 	return responseOf(reply);
 }
@@ -227,7 +226,7 @@ function bytesOf({ body }: Reply): Uint8Array {
 	return body instanceof Uint8Array ? body : Buffer.concat([...body]);
 }
 
-export function textOf(reply: Reply): string {
+export function textOf(reply: Reply) {
 	return new TextDecoder().decode(bytesOf(reply));
 }
 

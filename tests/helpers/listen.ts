@@ -2,7 +2,6 @@ import type { AddressInfo } from "node:net";
 import { createNodeServer } from "../../api/node/serve.ts";
 import type { Requests } from "./handlers.ts";
 
-/** Serves on a free port of this machine. */
 export async function listen({ context, file }: Pick<Requests, "context" | "file">) {
 	const ignore = () => undefined;
 	const { server, end } = createNodeServer({ context, file, log: ignore, allReads: false });

@@ -65,11 +65,11 @@ export class Local extends Requests {
 		this.#remove = remove;
 	}
 
-	get repository(): string {
+	get repository() {
 		return join(this.folder, "repository.git");
 	}
 
-	get out(): string {
+	get out() {
 		return join(this.folder, "dist");
 	}
 
@@ -95,7 +95,7 @@ export class Local extends Requests {
 		return local;
 	}
 
-	async start(files: Record<string, string> = {}): Promise<void> {
+	async start(files: Record<string, string> = {}) {
 		const seed = Object.entries(files).map(([path, text]) => ({ path, text }));
 		const environment = { DATA_DIR: this.folder, HARVEST: "off", SITE: "off", ...this.variables };
 		const limits = { checkMs: 200, everyMs: 10 };
@@ -130,38 +130,38 @@ export class Local extends Requests {
 		this.catalogue = provided?.writer;
 	}
 
-	async stop(): Promise<void> {
+	async stop() {
 		await this.#service.close();
 	}
 
-	async restart(): Promise<void> {
+	async restart() {
 		await this.stop();
 		await this.start();
 	}
 
 	/** As if the disk had so many bytes left. */
-	async lookAtDisk(bavail: number): Promise<void> {
+	async lookAtDisk(bavail: number) {
 		const { statfs } = files;
 		using _ = { [Symbol.dispose]: () => Object.assign(files, { statfs }) };
 		Object.assign(files, { statfs: async () => ({ bavail, bsize: 1 }) });
 		await this.#service.disk.check();
 	}
 
-	async filesIdle(): Promise<void> {
+	async filesIdle() {
 		const { files } = this.publication;
 		while (files.working) await files.working;
 	}
 
-	async end(): Promise<void> {
+	async end() {
 		await this.stop();
 		await this.#remove();
 	}
 
-	[Symbol.asyncDispose](): Promise<void> {
+	[Symbol.asyncDispose]() {
 		return this.end();
 	}
 
-	async git(...args: string[]): Promise<string> {
+	async git(...args: string[]) {
 		return (await runGit(this.repository, args)).toString("utf8").trim();
 	}
 

@@ -30,7 +30,7 @@ export async function runScript(
 	env: Record<string, string> = {},
 	io: Partial<Io> = {},
 	extensions?: readonly Extension[],
-): Promise<Ended> {
+) {
 	const written = { stdout: "", stderr: "" };
 	const add = (stream: keyof typeof written) => (text: string) => {
 		written[stream] += `${text}\n`;
@@ -66,7 +66,7 @@ const matching =
 export const prints = matching("stdout");
 export const warns = matching("stderr");
 
-export function startWords(name: string): string[] {
+function startWords(name: string) {
 	return [join(root, "scripts/fragments.cjs"), name];
 }
 
@@ -99,11 +99,11 @@ export function runProgram(
 	);
 }
 
-export async function isInstalled(program: string): Promise<boolean> {
+export async function isInstalled(program: string) {
 	return (await runProgram("which", [program])).code === 0;
 }
 
-export function runScriptProcess(name: string, args: string[], env?: Record<string, string>): Promise<Ended> {
+export function runScriptProcess(name: string, args: string[], env?: Record<string, string>) {
 	return runProgram(process.execPath, [...startWords(name), ...args], env);
 }
 
@@ -126,12 +126,12 @@ export function descendantsWith(ancestor: number, ...words: string[]): number[] 
 	return descendantsOf(ancestor).filter(has);
 }
 
-function commandLine(pid: number): string {
+function commandLine(pid: number) {
 	return readIfThere(`/proc/${pid}/cmdline`).replaceAll("\0", " ");
 }
 
 /** The text of a file; empty where it cannot be read. */
-export function readIfThere(path: string): string {
+export function readIfThere(path: string) {
 	try {
 		return readFileSync(path, "utf8");
 	} catch {
@@ -139,7 +139,7 @@ export function readIfThere(path: string): string {
 	}
 }
 
-export function signalIfThere(pid: number, signal: NodeJS.Signals): void {
+export function signalIfThere(pid: number, signal: NodeJS.Signals) {
 	try {
 		process.kill(pid, signal);
 	} catch (error) {
@@ -188,11 +188,11 @@ export class ServerProcess implements AsyncDisposable {
 		return server;
 	}
 
-	get port(): number {
+	get port() {
 		return Number(new URL(this.url).port);
 	}
 
-	get pid(): number {
+	get pid() {
 		return this.#child.pid as number;
 	}
 
@@ -202,7 +202,7 @@ export class ServerProcess implements AsyncDisposable {
 	}
 
 	/** Kills it as a power cut would, its git processes too or not. */
-	async kill(withChildren: boolean): Promise<void> {
+	async kill(withChildren: boolean) {
 		const pids = withChildren ? descendantsOf(this.pid) : [];
 		for (const pid of [this.pid, ...pids]) signalIfThere(pid, "SIGKILL");
 		await this.ended;
@@ -217,7 +217,7 @@ export class ServerProcess implements AsyncDisposable {
 		return this.ended;
 	}
 
-	async [Symbol.asyncDispose](): Promise<void> {
+	async [Symbol.asyncDispose]() {
 		await this.stop();
 	}
 }

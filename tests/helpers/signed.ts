@@ -14,7 +14,6 @@ export async function signedHeaders(path: string, text: string | Uint8Array, sig
 	return { Authorization, TimeStamp: timestamp, Sender: sender };
 }
 
-/** A request for `fetch`. */
 export async function signed(path: string, text: string, more: Signer & { method?: string } = {}) {
 	const { method = "PUT", ...signer } = more;
 	const headers = await signedHeaders(path, text, signer);

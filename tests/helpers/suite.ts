@@ -31,7 +31,7 @@ export function suite<T extends object = object>(name = ""): Test<T> {
 	});
 	let current = empty();
 
-	async function runAll({ tests, scene, ...hooks }: typeof current): Promise<void> {
+	async function runAll({ tests, scene, ...hooks }: typeof current) {
 		const call = async (bodies: Body<T>[]) => {
 			for (const body of bodies) await body(scene);
 		};

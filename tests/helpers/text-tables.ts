@@ -12,7 +12,6 @@ interface TextTable {
 	fr: Readonly<Record<string, string>>;
 }
 
-/** All texts for users: code → text in each language. */
 export const textTables: readonly TextTable[] = [
 	{ name: "refusals and reports", ...texts },
 	{ name: "causes", ...causes },

@@ -9,7 +9,7 @@ import { filesBelow } from "../../store/files/files.ts";
 import { runGit } from "../../store/git/commands/run.ts";
 import { skip, suite, type Test } from "./suite.ts";
 
-export function words(text: string): string[] {
+export function words(text: string) {
 	return text.trim().split(/\s+/);
 }
 
@@ -26,7 +26,7 @@ export async function temporaryFolder(): Promise<Folder> {
 
 export type Files = Record<string, string | null | { link: string } | { executable: string }>;
 
-export function writeFiles(folder: string, files: Files): void {
+export function writeFiles(folder: string, files: Files) {
 	for (const [name, content] of Object.entries(files)) {
 		const path = join(folder, name);
 		rmSync(path, { force: true, recursive: true });
@@ -71,15 +71,15 @@ export class Repository implements Disposable {
 		this.commit("base", files);
 	}
 
-	git(...args: string[]): string {
+	git(...args: string[]) {
 		return execFileSync("git", args, { cwd: this.path, env: environment, encoding: "utf8" });
 	}
 
-	get head(): string {
+	get head() {
 		return this.git("rev-parse", "HEAD").trim();
 	}
 
-	write(files: Files): void {
+	write(files: Files) {
 		writeFiles(this.path, files);
 	}
 
@@ -90,17 +90,17 @@ export class Repository implements Disposable {
 		this.git("commit", "-q", "--allow-empty", "-m", subject, ...words);
 	}
 
-	propose(files: Files): void {
+	propose(files: Files) {
 		this.git("checkout", "-q", "-B", "head", "main");
 		this.commit("a change", files);
 		this.git("checkout", "-q", "main");
 	}
 
-	[Symbol.dispose](): void {
+	[Symbol.dispose]() {
 		this.remove();
 	}
 
-	remove(): void {
+	remove() {
 		rmSync(this.path, { recursive: true, force: true });
 	}
 }
@@ -140,7 +140,7 @@ export type Use = <T extends Ends>(value: T) => T;
 // biome-ignore lint/suspicious/noConfusingVoidType: a scene may also be in variables of the test file
 type Open<T> = (use: Use, scene: T) => T | void | Promise<T | void>;
 
-function openedSuite<T extends object>(name: string, open: Open<T>, isFresh: boolean): Test<T> {
+function openedSuite<T extends object>(name: string, open: Open<T>, isFresh: boolean) {
 	const test = suite<T>(name);
 	const uses: Ends[] = [];
 	const use: Use = (value) => {
@@ -174,7 +174,7 @@ export function folderSuite(name: string): Test<{ folder: string }> {
 	return freshSuite(name, async (use) => ({ folder: use(await temporaryFolder()).path }));
 }
 
-export function runUnless(missing: string | null, ...suites: Pick<Test, "run">[]): void {
+export function runUnless(missing: string | null, ...suites: Pick<Test, "run">[]) {
 	if (missing !== null) skip(missing);
 	else for (const tests of suites) tests.run();
 }

@@ -27,14 +27,13 @@ export const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"
 /** A proxy may have its own. */
 const certificates = "/etc/ssl/certs/ca-certificates.crt";
 
-/** All processes of the program are killed when this process ends, even when it is killed. */
+/** Its processes are killed when this process ends, even when it is killed. */
 export function spawnBound(words: readonly string[], options: Parameters<typeof spawn>[2] = {}) {
 	const bound = ["--pdeathsig", "KILL", "unshare", "--pid", "--mount-proc", "--kill-child", ...words];
 	return spawn("setpriv", bound, { stdio: ["ignore", "pipe", "pipe"], ...options });
 }
 
-/** What a process prints until it ends. @throws {Error} with that, if it fails */
-export async function outputOf(child: ChildProcess, command: string): Promise<string> {
+export async function outputOf(child: ChildProcess, command: string) {
 	let output = "";
 	for (const stream of [child.stdout, child.stderr]) stream?.on("data", (data) => (output += data));
 	const code = await new Promise((resolve) => child.once("close", resolve));
@@ -42,13 +41,12 @@ export async function outputOf(child: ChildProcess, command: string): Promise<st
 	return output;
 }
 
-/** @throws {Error} with the program's output if it fails */
-export function runBound(words: readonly string[], cwd?: string): Promise<string> {
+export function runBound(words: readonly string[], cwd?: string) {
 	return outputOf(spawnBound(words, { cwd }), words.join(" "));
 }
 
-/** Why the suite cannot run here; null if it can. Installs missing programs on Debian and Ubuntu. */
-export async function whyNot(): Promise<string | null> {
+/** Null where the suite can run. Installs missing programs on Debian and Ubuntu. */
+export async function whyNot() {
 	if (process.platform !== "linux") return "it needs Linux";
 	if (process.getuid?.() !== 0) return "it needs root";
 	const missingPackages = async () => {
@@ -82,8 +80,8 @@ export async function networkVariables(): Promise<Record<string, string>> {
 	};
 }
 
-/** A Debian with Node 24, made once for a list of packages. Others, and those of interrupted runs, are removed. */
-export async function machineFolder(): Promise<string> {
+/** A Debian with Node 24, made once for a list of packages; all others are removed. */
+export async function machineFolder() {
 	const key = createHash("sha256").update(JSON.stringify([suite, packages, nodePackages, String(configure)]));
 	const folder = join(cache, `debian-machine-${key.digest("hex").slice(0, 16)}`);
 	await mkdir(join(cache, "npm"), { recursive: true });
@@ -98,7 +96,7 @@ export async function machineFolder(): Promise<string> {
 	return folder;
 }
 
-async function configure(system: string): Promise<void> {
+async function configure(system: string) {
 	// A scene starts it.
 	await runBound(["systemctl", "--quiet", `--root=${system}`, "disable", "ssh"]);
 	await cp(certificates, join(system, certificates));
@@ -107,7 +105,7 @@ async function configure(system: string): Promise<void> {
 	await writeFile(join(system, "etc/apt/apt.conf.d/90yes"), 'APT::Get::Assume-Yes "true";\n');
 }
 
-async function installNode(system: string): Promise<void> {
+async function installNode(system: string) {
 	const prefix = join(system, "opt/node");
 	await mkdir(prefix, { recursive: true });
 	await runBound(["npm", "install", "--no-audit", "--no-fund", "--prefix", prefix, ...nodePackages], "/");

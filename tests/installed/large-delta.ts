@@ -24,7 +24,7 @@ export function pushOfLargeDelta(gigabytes: number): Buffer {
 }
 
 /** A number in groups of seven bits, the lowest first. */
-function varint(value: number): Buffer {
+function varint(value: number) {
 	const bytes: number[] = [];
 	for (let rest = value; ; rest = Math.floor(rest / 128)) {
 		bytes.push((rest % 128) | (rest >= 128 ? 0x80 : 0));
@@ -33,12 +33,12 @@ function varint(value: number): Buffer {
 }
 
 /** Type and size of an object of a pack; a size of 16 or more. */
-function objectHead(type: number, size: number): Buffer {
+function objectHead(type: number, size: number) {
 	return Buffer.concat([Buffer.from([0x80 | (type << 4) | (size % 16)]), varint(Math.floor(size / 16))]);
 }
 
 /** The distance to a delta's base, which is the object before it. */
-function offset(distance: number): Buffer {
+function offset(distance: number) {
 	const bytes = [distance & 0x7f];
 	for (let rest = distance >> 7; rest > 0; rest >>= 7) {
 		rest -= 1;

@@ -15,7 +15,7 @@ interface RunOptions {
 /** Namespaces (nsenter(1)). */
 const spaces = ["-m", "-u", "-i", "-p", "-C"];
 
-/** A Debian, booted by systemd, with its own network. It ends with this process, even when that is killed. */
+/** A Debian, booted by systemd, with its own network. It ends with this process. */
 export class Machine {
 	private constructor(
 		readonly folder: string,
@@ -52,7 +52,7 @@ export class Machine {
 	}
 
 	/** In bash. @throws {Error} with the output, if a command fails */
-	async run(commands: string, { network = "own", env = {}, input = "" }: RunOptions = {}): Promise<string> {
+	async run(commands: string, { network = "own", env = {}, input = "" }: RunOptions = {}) {
 		const outside = network === "outside" ? { ...this.variables, npm_config_cache: "/var/cache/npm" } : {};
 		const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 		const all = { PATH, HOME: "/root", LC_ALL: "C.UTF-8", ...outside, ...env };
@@ -64,11 +64,11 @@ export class Machine {
 		return outputOf(child, commands);
 	}
 
-	async journal(): Promise<string> {
+	async journal() {
 		return this.run("journalctl --no-pager -o short-monotonic -n 150").catch(String);
 	}
 
-	async end(): Promise<void> {
+	async end() {
 		const ended = new Promise((resolve) => this.nspawn.once("close", resolve));
 		if (this.nspawn.exitCode === null && this.nspawn.signalCode === null) {
 			this.nspawn.kill("SIGKILL");
@@ -78,8 +78,7 @@ export class Machine {
 	}
 }
 
-/** A bare repository with the whole history, whose newest commit is the working tree. */
-async function copyCheckout(folder: string): Promise<void> {
+async function copyCheckout(folder: string) {
 	const names = { GIT_AUTHOR_NAME: "test", GIT_COMMITTER_NAME: "test" };
 	const mails = { GIT_AUTHOR_EMAIL: "test@example.invalid", GIT_COMMITTER_EMAIL: "test@example.invalid" };
 	const env = { ...process.env, ...names, ...mails };

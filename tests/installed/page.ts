@@ -11,15 +11,15 @@ const replacements: Readonly<Record<string, string>> = {
 	// The project as it is in the working tree.
 	"<this repository>": "/checkout.git",
 	"git checkout v0.2.0": "git checkout -q origin/main",
-	// A person waits until the service is ready, and a reload of nginx returns before its new processes answer.
+	// A person waits until the service is ready, or the new processes of nginx answer.
 	"curl -s http://127.0.0.1:8080/readyz": `curl -sf ${retry} http://127.0.0.1:8080/readyz`,
 	"curl -si http://127.0.0.1/healthz": `curl -sif ${retry} http://127.0.0.1/healthz`,
 	// There is one machine.
 	"fragments@fragments.example:": "fragments@127.0.0.1:",
 };
 
-/** The indented lines and `sh` blocks of a page's section, as a script. @param commit of an earlier version of the page */
-export function commandsOf(page: string, heading: string, commit?: string): string {
+/** The commands of a page's section, as a script. @param commit of an earlier version of the page */
+export function commandsOf(page: string, heading: string, commit?: string) {
 	const text =
 		commit === undefined
 			? readFileSync(join(root, page), "utf8")

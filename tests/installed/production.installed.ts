@@ -21,7 +21,7 @@ import { startPeer } from "../store/github-peer.ts";
 const exampleAddress = "https://fragments.example";
 
 /** The commands of the page's indented blocks, those over several lines as one. */
-async function readCommands(): Promise<string[]> {
+async function readCommands() {
 	const page = await readFile(join(root, "docs/production.md"), "utf8");
 	const blocks = (page.match(/^ {4}\S.*(?:\n {4,}\S.*)*/gm) ?? []).join("\n");
 	const lines = blocks.replaceAll(/\\\n\s+/g, "").split("\n");
@@ -29,7 +29,7 @@ async function readCommands(): Promise<string[]> {
 }
 
 /** Nothing is sent to Cloudflare, and the worker is the local one. */
-function asRun(command: string): string {
+function asRun(command: string) {
 	if (command.startsWith("npx fragment-publisher deploy"))
 		return `${command.replace(" -- ", " -- --dry-run ")} && curl -sf -X POST "$HOOK/deployed"`;
 	if (command.endsWith("echo complete")) return command;
@@ -37,7 +37,7 @@ function asRun(command: string): string {
 	return command.replaceAll(exampleAddress, '"$(cat worker-url)"');
 }
 
-/** A `gh` that asks the tests' GitHub, and takes the test for the workflow `publish`. Its words are in the page's order. */
+/** A `gh` that asks the tests' GitHub, and the test in place of a workflow. Its words are in the page's order. */
 const gh = `#!/bin/bash
 set -eu
 ask() { curl -sf -X "$1" "$GITHUB_API_URL/$2" -H 'Content-Type: application/json' -d "$3"; }
@@ -55,8 +55,8 @@ case "$1 $2" in
 esac
 `;
 
-/** A clone of the project as it is in this checkout, with layers of the tests' own and the files that a person has downloaded. */
-async function makeClone(folder: string, privateKey: string): Promise<string> {
+/** A clone of this working tree, with layers of the tests' own and the files that a person has downloaded. */
+async function makeClone(folder: string, privateKey: string) {
 	using project = new Repository({});
 	const words = ["ls-files", "-z", "-co", "--exclude-standard"];
 	const listed = execFileSync("git", words, { cwd: root, encoding: "utf8" }).split("\0").filter(Boolean);
@@ -80,7 +80,7 @@ async function makeClone(folder: string, privateKey: string): Promise<string> {
 	return clone;
 }
 
-/** Runs the commands as one person does, in one shell; ends at the first that fails, and names it. */
+/** Runs the commands in one shell; ends at the first that fails, and names it. */
 async function follow(commands: string[], cwd: string, env: Record<string, string>) {
 	const script = join(cwd, ".git/page.sh");
 	const trap = `trap 'echo "failed: $BASH_COMMAND" >&2' ERR`;
@@ -106,7 +106,7 @@ const test = sharedSuite("docs/production.md", async (use) => {
 	let worker: Awaited<ReturnType<typeof startWorkers>> | undefined;
 	use(() => worker?.stop());
 
-	async function startWorker(): Promise<void> {
+	async function startWorker() {
 		worker = await startWorkers(dist, false, {
 			SENDERS: await readFile(join(clone, ".data/senders.json"), "utf8"),
 			GITHUB_APP_PRIVATE_KEY: peer.app.privateKey,
@@ -117,7 +117,7 @@ const test = sharedSuite("docs/production.md", async (use) => {
 		writeFiles(clone, { "worker-url": worker.origin });
 	}
 
-	async function publish(): Promise<void> {
+	async function publish() {
 		const path = "layers/na/nacei-wells.json";
 		writeFiles(join(clone, ".git"), { [path]: (await peer.file(path)) ?? "" });
 		const words = ["--layers", join(clone, ".git/layers"), "--out", dist];
@@ -142,8 +142,7 @@ const test = sharedSuite("docs/production.md", async (use) => {
 	return { peer, settings, bare, clone, hooks };
 });
 
-test("every command of the page works, in its order, up to the fragment that a viewer reads", async (scene) => {
-	const { peer, settings, bare, clone, hooks } = scene;
+test("every command of the page works", async ({ peer, settings, bare, clone, hooks }) => {
 	const git = (cwd: string, ...words: string[]) => execFileSync("git", words, { cwd, encoding: "utf8" });
 	const { code, output } = await follow((await readCommands()).map(asRun), clone, {
 		PATH: pathWithNpx(`${join(clone, ".git/bin")}${delimiter}${process.env.PATH}`),

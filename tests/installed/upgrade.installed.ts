@@ -9,11 +9,9 @@ const earlier = "66b3297";
 const files = "/checkout/tests/fixtures/valid";
 const written = { "wms-all": "wms-all-members", "feature-all": "feature-all-members", manual: "manual" };
 
-/** By path. */
 type Answers = Record<string, string>;
 
-/** Each layer of the repository in both languages, as served. */
-async function readAll(machine: Machine): Promise<Answers> {
+async function readAll(machine: Machine) {
 	const list =
 		"git -c safe.directory='*' -C /var/lib/fragments/repository.git ls-tree -r --name-only main layers";
 	const keys = [...(await machine.run(list)).matchAll(/^layers\/[^/]+\/([^/.]+)\.json$/gm)].map(
@@ -30,11 +28,10 @@ async function readAll(machine: Machine): Promise<Answers> {
 	return JSON.parse(await machine.run(`node --input-type=module -e '${script}'`));
 }
 
-/** What 0.2.0 has changed in v0.9 (CHANGELOG.md): a new member, and French titles of columns. */
+/** 0.2.0 has a new member and French titles of columns in v0.9 (CHANGELOG.md). */
 const translated: Record<string, string> = { Icône: "Icon", Détails: "Details" };
 
-/** The documents of answers, without those changes. */
-function withoutChanges(answers: Answers): string[] {
+function withoutChanges(answers: Answers) {
 	const undo = (name: string, value: string) => {
 		if (name === "imageUrl") return undefined;
 		return name === "title" ? (translated[value] ?? value) : value;
@@ -42,14 +39,14 @@ function withoutChanges(answers: Answers): string[] {
 	return Object.entries(answers).map(([path, text]) => `${path} ${JSON.stringify(JSON.parse(text), undo)}`);
 }
 
-async function upgrade(machine: Machine, version: string): Promise<void> {
+async function upgrade(machine: Machine, version: string) {
 	const commands = commandsOf("docs/operate.md", "## Upgrade").replace("origin/main", version);
 	await machine.run(commands, { network: "outside" });
 	await untilServed(machine, "/v0.9/doc/en/manual");
 	assert.match(await machine.run("systemctl show -p NRestarts fragments"), "NRestarts=0");
 }
 
-async function assertUpgraded(machine: Machine, before: Answers): Promise<void> {
+async function assertUpgraded(machine: Machine, before: Answers) {
 	await untilReady(machine);
 	const log = (await logOfStart(machine)).split("\n");
 	const faults = log.filter((line) => !/all layers are read again, and nothing is lost|"harvest/.test(line));
@@ -62,7 +59,7 @@ async function assertUpgraded(machine: Machine, before: Answers): Promise<void> 
 }
 
 /** By its own page; writes to it in each way. */
-async function installEarlier(machine: Machine): Promise<void> {
+async function installEarlier(machine: Machine) {
 	const packages = `cd /opt/fragments && git checkout -q ${earlier} && npm ci --omit=dev`;
 	await machine.run(packages, { network: "outside" });
 	const lines = commandsOf("docs/hosting.md", "**systemd**", earlier).split("\n");

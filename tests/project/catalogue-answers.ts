@@ -70,7 +70,7 @@ export interface Catalogue extends AsyncDisposable {
 	url: string;
 	sets: object[];
 	requests: Record<string, unknown>[];
-	/** Answers the request of this number, from 1, in place of the catalogue; null: the catalogue answers. */
+	/** Answers the request of this number, from 1; null: the catalogue answers. */
 	instead: (count: number) => Answer | null;
 }
 
@@ -82,7 +82,7 @@ interface Answer {
 
 type Values = Record<string, unknown>;
 
-/** Starts a catalogue that answers as CKAN (GET) and as GeoNetwork (POST) do. @param pageSize the most that it sends */
+/** Answers as CKAN (GET) and as GeoNetwork (POST) do. @param pageSize the most that it sends */
 export async function startCatalogue(sets: object[], pageSize = 1000): Promise<Catalogue> {
 	const server = await answering(async (request, response) => {
 		const { searchParams } = new URL(request.url ?? "/", "http://catalogue");

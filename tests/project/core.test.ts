@@ -45,7 +45,7 @@ async function startCore(dataDir: string, extensions: readonly Extension[]) {
 	return { url: origin, senders, [Symbol.asyncDispose]: dispose };
 }
 
-test("without extensions a service takes a signed PUT, serves every target, builds and shows its catalogue", async () => {
+test("without extensions a service takes a PUT, serves every target, builds and shows its catalogue", async () => {
 	await using folder = await temporaryFolder();
 	const dataDir = join(folder.path, "data");
 	await using service = await startCore(dataDir, core);
@@ -101,7 +101,6 @@ test("a start that fails says why, even if a part cannot be closed", async () =>
 	]);
 });
 
-/** The files of the rooms whose functions a task calls. */
 async function filesCalled(task: () => Promise<unknown>): Promise<string[]> {
 	const session = new Session();
 	session.connect();

@@ -69,7 +69,7 @@ test("every setting that a page sets is one, or a variable of a script or workfl
 	assertThere(/`([A-Z][A-Z0-9_]+)=/g, (name) => settings.has(name) || /^NODE_|^NAME$/.test(name));
 });
 
-test("the page of readers has each address and what the snippets set, and its example works", async () => {
+test("the page of readers has each address and setting, and its example works", async () => {
 	const page = pages.get("docs/reading.md") ?? "";
 	for (const { prefix, kind } of readPaths(targetNames)) {
 		const path = kind === "query" ? `${prefix}?lang=<lang>&id=<key>,<key>` : `${prefix}<lang>/<key>`;

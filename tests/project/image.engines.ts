@@ -12,7 +12,6 @@ const read = (...path: string[]) => readFileSync(join(...path), "utf8");
 const dockerfile = read("deploy/Dockerfile");
 const ignored = ignore().add(read(".dockerignore"));
 
-/** The instructions of the file in their order, each with its words. */
 const steps = [...dockerfile.matchAll(/^([A-Z]+) (.+)$/gm)].map(([, name = "", words = ""]) => ({
 	name,
 	words,
@@ -24,18 +23,18 @@ const [healthCheck = ""] = stepsOf("HEALTHCHECK");
 const [, ...healthCheckWords] = JSON.parse(healthCheck.replace(/^CMD /, "")) as string[];
 
 /** Asks as the image does whether it is healthy. @returns the exit code */
-async function check(PORT: string): Promise<number> {
+async function check(PORT: string) {
 	return (await runProgram(process.execPath, healthCheckWords, { PORT })).code;
 }
 
-function linkPackages(app: string): void {
+function linkPackages(app: string) {
 	const { packages } = JSON.parse(read(app, "package-lock.json"));
 	for (const [path, { dev }] of Object.entries<{ dev?: boolean }>(packages))
 		if (!dev && /^node_modules\/(?:@[^/]+\/)?[^/]+$/.test(path))
 			writeFiles(app, { [path]: { link: join(root, path) } });
 }
 
-function copy(names: readonly string[], app: string): void {
+function copy(names: readonly string[], app: string) {
 	const patterns = names.map((name) => (name === "." ? "**" : name));
 	const files = glob.sync(patterns, { dot: true, ignore: ["**/node_modules/**", ".git/**"] });
 	const kept = ignored.filter(files);
@@ -43,7 +42,7 @@ function copy(names: readonly string[], app: string): void {
 	for (const file of kept) cpSync(file, join(app, file));
 }
 
-test("what enters the image is what the service needs, and nothing that is secret, large or not needed", () => {
+test("the image gets what the service needs, and no secret", () => {
 	for (const name of ["package.json", ".npmrc", "scripts/fragments.cjs", "docs/publish.md"])
 		assert.not.ok(ignored.ignores(name), name);
 	for (const name of [
@@ -61,7 +60,7 @@ test("what enters the image is what the service needs, and nothing that is secre
 	}
 });
 
-test("it starts from Node 24, and runs as a user who may write to its volume; no secret is in it", () => {
+test("it starts from Node 24, as a user who may write to its volume, and has no secret", () => {
 	assert.equal(stepsOf("FROM"), ["node:24-slim"]);
 	const names = steps.map(({ name }) => name);
 	assert.ok(names.indexOf("USER") > 0 && names.indexOf("USER") < names.indexOf("CMD"));
@@ -71,7 +70,7 @@ test("it starts from Node 24, and runs as a user who may write to its volume; no
 	assert.not.match(dockerfile, /SENDERS|SECRET|TOKEN|KEY/);
 });
 
-test("its steps, in a plain folder, give a service that is healthy, empty and writes to its volume only", async () => {
+test("its steps give a healthy service that writes to its volume only", async () => {
 	await using folder = await temporaryFolder();
 	const [app, data] = [join(folder.path, "app"), join(folder.path, "data")];
 	const env: Record<string, string> = {};
@@ -85,13 +84,13 @@ test("its steps, in a plain folder, give a service that is healthy, empty and wr
 			await exits(runProgram(process.execPath, words.split(" ").slice(1), {}, app), 0);
 	}
 	assert.equal(env, { NODE_ENV: "production", HOST: "0.0.0.0", DATA_DIR: "/data" });
-	// The user of the image cannot write beside the sources: here no folder can be made where the cache would be.
+	// As for the user of the image, no cache can be made beside the sources.
 	writeFiles(app, { "node_modules/.cache": "" });
 	const listing = () => glob.sync("**", { cwd: app, dot: true, followSymbolicLinks: false }).sort();
 	const before = listing();
 	const [program, ...words] = JSON.parse(stepsOf("CMD")[0] as string) as string[];
 	assert.is(program, "node");
-	// In a container the service listens on every address of its own network; on this machine on one.
+	// On this machine it listens on one address.
 	const settings = { ...env, HOST: "127.0.0.1", DATA_DIR: data, HARVEST: "on", SITE: "on" };
 	const service = await ServerProcess.start(settings, app, words);
 	const port = String(service.port);

@@ -5,8 +5,16 @@ import { test } from "../helpers/suite.ts";
 
 /** Words that name nothing of the domain → how often the product may use each as an identifier. */
 const bounds: Readonly<Record<string, number>> = {
-	...{ found: 3, known: 8, wanted: 2, seen: 4, named: 5 },
-	...{ asked: 7, given: 20, own: 4, told: 0, one: 30 },
+	found: 3,
+	known: 8,
+	wanted: 2,
+	seen: 4,
+	named: 5,
+	asked: 7,
+	given: 20,
+	own: 4,
+	told: 0,
+	one: 30,
 };
 
 const prose =

@@ -14,7 +14,7 @@ interface Locked {
 
 const readJson = (path: string) => JSON.parse(readFileSync(path, "utf8"));
 
-/** What is reviewed by hand: licences that any package may have, and packages or globs that may have another, and why. */
+/** Reviewed by hand: licences of any package, and packages or globs that may have another, and why. */
 const { licences, exceptions } = readJson(".github/packages.json") as {
 	licences: string[];
 	exceptions: Record<string, string>;
@@ -28,7 +28,7 @@ const packages = packageFolders.flatMap((folder) => {
 });
 
 /** Whether a licence may be chosen from an expression: `MIT OR GPL-2.0` may, `MIT AND GPL-2.0` may not (SPDX 2.3, annex D). */
-function isReviewed(expression: string): boolean {
+function isReviewed(expression: string) {
 	const alternatives = expression.replace(/[()]/g, "").split(" OR ");
 	return alternatives.some((one) => one.split(" AND ").every((name) => licences.includes(name.trim())));
 }

@@ -9,7 +9,7 @@ import { test } from "../helpers/suite.ts";
 const page = await readFile("docs/publish.md", "utf8");
 const reference = await readFile("docs/registration.md", "utf8");
 
-function blocks(language: string, text = page): string[] {
+function blocks(language: string, text = page) {
 	const fenced = new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, "gms");
 	return [...text.matchAll(fenced)].map((match) => match[1] as string);
 }
@@ -30,7 +30,6 @@ test("the registrations of the pages are right, with one of each kind of service
 	}
 });
 
-/** The names of all members of a schema and of what it refers to. */
 function memberNames(node: unknown): string[] {
 	if (typeof node !== "object" || node === null) return [];
 	return Object.entries(node).flatMap(([name, value]) => [

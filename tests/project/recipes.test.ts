@@ -26,7 +26,7 @@ async function layersIn(folder: string): Promise<Record<string, Registration>> {
 	return Object.fromEntries(registrations);
 }
 
-/** Kind, and the addresses with their layers; of one language where both are the same. Addresses are below `at("")`. */
+/** Kind, and addresses below `at("")` with their layers, each once. */
 function shortOf(registration: Registration | undefined) {
 	if (!registration) return null;
 	const texts = [registration.en, registration.fr].map((node) => {
@@ -69,7 +69,7 @@ test("recorded answers of GeoNetwork become registrations in two languages", asy
 
 const both = ["en", "fr"];
 
-/** A resource's format and address → its registration in short, or why it is left out. Its languages, where they are not both. */
+/** A resource's format and address → its registration in short, or why it is left out. */
 const links: [format: string, string | null, string[] | string | undefined, languages?: string[]][] = [
 	["WMS", "ows?SERVICE=WMS&REQUEST=GetCapabilities&lang=en&layer=T", ["wms", "ows?lang=en T"]],
 	[
@@ -99,7 +99,6 @@ const links: [format: string, string | null, string[] | string | undefined, lang
 	["CSV", "energy.csv", undefined],
 ];
 
-/** Titles as catalogues have them → the English and the French name. */
 const titles: [object, (string | undefined)[]][] = [
 	[{ title: { en: "Roads", fr: "Routes", de: "Straßen" } }, ["Roads", "Routes"]],
 	[{ title: '{"en-CA":"Roads","fra":"Routes"}' }, ["Roads", "Routes"]],
@@ -114,7 +113,6 @@ const titles: [object, (string | undefined)[]][] = [
 	[{ title: null }, [undefined, undefined]],
 ];
 
-/** A data set with one link. */
 function dataset(id: string, address: string | null = `ows?layers=${id}`, format = "WMS", language = both) {
 	const url = address === null || address.includes("://") ? address : at(address);
 	return { id, title: id as unknown, resources: [{ id, format, language, url }] };
@@ -147,69 +145,57 @@ test("each odd form is a layer or left out with its reason, also around 429", as
 	}
 });
 
-/** English and French addresses of one data set → the French layer of each English one; null: it is left out. */
-const pairs: [string, string[], string[], (string | null)[]][] = [
-	[
-		"names in another order",
-		["ows?layers=road_en", "ows?layers=lake_en"],
-		["ows?layers=lake_fr", "ows?layers=road_fr"],
-		["ows road_fr", "ows lake_fr"],
-	],
+/** Addresses, or names of layers, of one data set → the French layer of each English one; `–`: it is left out. */
+const pairs: [title: string, english: string, french: string, expected: string][] = [
+	["names in another order", "road_en lake_en", "lake_fr road_fr", "road_fr, lake_fr"],
 	[
 		"numbers in another order",
-		["Eco_en/MapServer/0", "Eco_en/MapServer/1"],
-		["Eco_fr/MapServer/1", "Eco_fr/MapServer/0"],
-		["Eco_fr/MapServer/0", "Eco_fr/MapServer/1"],
+		"Eco_en/MapServer/0 Eco_en/MapServer/1",
+		"Eco_fr/MapServer/1 Eco_fr/MapServer/0",
+		"Eco_fr/MapServer/0, Eco_fr/MapServer/1",
 	],
 	[
 		"other places of a language",
-		["en/ows?layers=a", "ows?layers=b&lang=en", "ows?layers=c", "ows?layers=RoadsEN", "d/eng?layers=d"],
-		["d/fra?layers=d", "ows?layers=RoadsFR", "ows?layers=c_fr", "ows?layers=b&lang=fr", "fr/ows?layers=a"],
-		["fr/ows a", "ows?lang=fr b", "ows c_fr", "ows RoadsFR", "d/fra d"],
+		"en/ows?layers=a ows?layers=b&lang=en c RoadsEN d/eng?layers=d",
+		"d/fra?layers=d RoadsFR c_fr ows?layers=b&lang=fr fr/ows?layers=a",
+		"fr/ows a, ows?lang=fr b, c_fr, RoadsFR, d/fra d",
 	],
-	["a name in two services", ["a?layers=road"], ["b?layers=road"], ["b road"]],
-	[
-		"a service with a translated name",
-		["Energy/MapServer/3"],
-		["Energie/MapServer/3"],
-		["Energie/MapServer/3"],
-	],
-	["whole services", ["Eco_en/MapServer"], ["Eco_fr/MapServer"], ["Eco_fr/MapServer all"]],
-	["names that differ", ["ows?layers=road"], ["ows?layers=lac"], [null]],
-	[
-		"names of which several agree",
-		["ows?layers=road_en"],
-		["ows?layers=road_fr", "ows?layers=road_fra"],
-		[null],
-	],
-	["numbers of several services", ["A/MapServer/0", "B/MapServer/1"], ["C/MapServer/1"], [null, null]],
-	["whole services that differ", ["A/MapServer"], ["B/MapServer"], [null]],
+	["a name in two services", "a?layers=road", "b?layers=road", "b road"],
+	["a service with a translated name", "Energy/MapServer/3", "Energie/MapServer/3", "Energie/MapServer/3"],
+	["whole services", "Eco_en/MapServer", "Eco_fr/MapServer", "Eco_fr/MapServer all"],
+	["names that differ", "road", "lac", "–"],
+	["names of which several agree", "road_en", "road_fr road_fra", "–"],
+	["numbers of several services", "A/MapServer/0 B/MapServer/1", "C/MapServer/1", "–, –"],
+	["whole services that differ", "A/MapServer", "B/MapServer", "–"],
 	[
 		"the same layer twice",
-		["ows?layers=a_en&version=1.1.1", "ows?layers=a_en&version=1.3.0"],
-		["ows?layers=a_fr", "ows?layers=a_fr"],
-		["ows a_fr", null],
+		"ows?layers=a_en&version=1.1.1 ows?layers=a_en&version=1.3.0",
+		"a_fr a_fr",
+		"a_fr, –",
 	],
-	["another number", ["ows?layers=1", "ows?layers=2"], ["ows?layers=2"], [null, "ows 2"]],
-	["one language", ["ows?layers=a", "ows?layers=b"], [], ["ows a", "ows b"]],
+	["another number", "1 2", "2", "–, 2"],
+	["one language", "a b", "", "a, b"],
 ];
+
+const isName = (address: string) => !/[/?]/.test(address);
 
 test("languages are paired by what agrees, never by their order", async ({ folder }) => {
 	const resource = (id: string, language: string, address: string) => {
-		return { id, language, format: address.includes("MapServer") ? "ESRI REST" : "WMS", url: at(address) };
+		const format = address.includes("MapServer") ? "ESRI REST" : "WMS";
+		return { id, language, format, url: at(isName(address) ? `ows?layers=${address}` : address) };
 	};
 	const sets = pairs.map(([title, english, french], set) => {
 		const [en = "", fr = ""] = set % 2 ? ["English", "Français"] : ["en", "fra; CAN"];
 		const resources = [
-			...english.map((address, count) => resource(`e${set}-${count}`, en, address)),
-			...french.map((address, count) => resource(`f${set}-${count}`, fr, address)),
+			...english.split(" ").map((address, count) => resource(`e${set}-${count}`, en, address)),
+			...(french ? french.split(" ") : []).map((address, count) => resource(`f${set}-${count}`, fr, address)),
 		];
 		return { id: `d${set}`, title, resources };
 	});
 	const eu = "http://publications.europa.eu/resource/authority/language/";
 	const resources = [
-		{ ...resource("eu-e", "", "ows?layers=a_en"), language: [`${eu}ENG`] },
-		{ ...resource("eu-f", "", "ows?layers=a_fr"), language: `["${eu}FRA"]` },
+		{ ...resource("eu-e", "", "a_en"), language: [`${eu}ENG`] },
+		{ ...resource("eu-f", "", "a_fr"), language: `["${eu}FRA"]` },
 	];
 	const members = "legend_format=image/png&feature_info_type=text/html&layers=1&token=1";
 	const terminals = {
@@ -231,14 +217,16 @@ test("languages are paired by what agrees, never by their order", async ({ folde
 	const metadata = { catalogue_url: `${catalogue.url}/dataset/terminals` };
 	const types = { legend_format: "image/png", feature_info_type: "text/html" };
 	assert.equal(layers["p-wms-e"], {
-		...{ version: "1.0.0", payload_type: "wms" },
+		version: "1.0.0",
+		payload_type: "wms",
 		en: { service_url: at("energy_en/WMSServer?token=1"), service_name, metadata, layer: "1", ...types },
 		fr: { service_url: at("energy_fr/WMSServer"), service_name: "Terminaux", metadata, layer: "1" },
 	});
 	assert.equal(shortOf(layers["p-basins"]), ["wms", "wms basins"]);
 	for (const [set, [title, english, , expected]] of pairs.entries()) {
-		const paired = english.map((_, count) => shortOf(layers[`p-e${set}-${count}`])?.at(-1) ?? null);
-		assert.equal(paired, expected, title);
+		const layerAt = (count: number) => shortOf(layers[`p-e${set}-${count}`])?.at(-1) ?? "–";
+		const paired = english.split(" ").map((_, count) => layerAt(count).replace(/^ows /, ""));
+		assert.is(paired.join(", "), expected, title);
 	}
 	assert.equal(shortOf(layers["p-eu-e"]), ["wms", "ows a_en", "ows a_fr"]);
 	const keys = Object.keys(layers);
@@ -255,7 +243,7 @@ test("a smallkey of GeoNetwork follows from the layer, not from other links", as
 	await using catalogue = await startCatalogue([{ uuid: "a1", link: [service("roads"), service("lakes")] }]);
 	await follow("geonetwork", catalogue, folder);
 	const before = await layersIn(folder);
-	// A link called WMS names no layer; the same layer a second time, now by https, is one layer.
+	// A link called WMS names no layer; a layer by http and by https is one.
 	const link = [
 		service("new"),
 		service("WMS"),
@@ -299,7 +287,7 @@ test("a further run writes only what has changed, and removes what is gone", asy
 
 	writeFiles(folder, { "out/p-a.json": null });
 	const again = await follow("ckan", catalogue, folder);
-	assert.equal(again.report[0], "added p-a", "a layer that is missing in the folder");
+	assert.equal(again.report[0], "added p-a");
 	const geonetwork = await follow("geonetwork", { url: "http://127.0.0.1:9" }, folder);
 	const reason = `was made from ${catalogue.url} organization:x p-; use a new folder for URL organization:x p-`;
 	assert.equal(geonetwork.errors, [`FOLDER/out: ${reason}`]);
@@ -342,7 +330,7 @@ for (const recipe of ["ckan", "geonetwork"] as const)
 		await using catalogue = await startCatalogue([{ ...dataset("a"), uuid: "a", link: service("a") }]);
 		await follow(recipe, catalogue, folder);
 		const before = filesIn(folder);
-		assert.is(before.size, 2, "a layer, and the state");
+		assert.is(before.size, 2);
 		for (const [answers, sentence] of failures[recipe]) {
 			catalogue.requests.length = 0;
 			catalogue.instead = (count) => answers[count - 1] ?? null;

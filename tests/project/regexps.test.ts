@@ -16,7 +16,7 @@ interface Expression {
 	flags: string;
 }
 
-async function literalsOf(place: string): Promise<Expression[]> {
+async function literalsOf(place: string) {
 	const { code } = await transform(await readFile(place, "utf8"), { loader: "ts" });
 	const literals: Expression[] = [];
 	full(parse(code, { ecmaVersion: "latest", sourceType: "module" }), (node) => {
@@ -36,7 +36,7 @@ function patternsOf(schema: unknown): Expression[] {
 	);
 }
 
-function slowness({ place, source, flags }: Expression): string[] {
+function slowness({ place, source, flags }: Expression) {
 	const { reports } = analyse({ source, flags }, { reportTypes: { Move: true, Self: true, Trade: true } });
 	return reports.map(({ type, character }) => `${place}: /${source}/${flags}: ${type} of ${character.pick}`);
 }

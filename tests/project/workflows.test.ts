@@ -41,7 +41,7 @@ const actions = Array.from(actionTexts, ([name, text]) => {
 	return { name, steps: runs.steps };
 });
 
-function workflow(name: string): Workflow {
+function workflow(name: string) {
 	return workflows.get(`.github/workflows/${name}.yml`) as Workflow;
 }
 
@@ -53,7 +53,6 @@ const jobs = Array.from(workflows, ([path, workflow]) =>
 	})),
 ).flat();
 
-/** Of all jobs and actions. */
 const steps: (Step & { of: string })[] = [...jobs, ...actions].flatMap(({ name, steps }) =>
 	steps.map((step) => ({ ...step, of: name })),
 );
@@ -61,7 +60,7 @@ const steps: (Step & { of: string })[] = [...jobs, ...actions].flatMap(({ name, 
 const scripts = glob.sync(".github/*.sh").map((of) => ({ of, run: readFileSync(of, "utf8") }));
 
 /** What a step runs, with the text of each script in place of its name. */
-function commandsOf(run = ""): string {
+function commandsOf(run = "") {
 	return scripts.reduce((text, script) => {
 		if (!text.includes(script.of)) return text;
 		return text.replaceAll(script.of, () => commandsOf(script.run.replace(/^#.*$/gm, "")));
@@ -97,7 +96,7 @@ const startingEvents = ["workflow_run", "schedule", "push", "workflow_dispatch"]
  * What is wrong with a job that holds a secret: it has to run the code of the default branch at the run's own commit,
  * and nothing else.
  */
-function secretProblems({ workflow: { on, env }, name: _, ...rest }: (typeof jobs)[number]): string[] {
+function secretProblems({ workflow: { on, env }, name: _, ...rest }: (typeof jobs)[number]) {
 	const job = { ...rest, steps: rest.steps.map((step) => ({ ...step, run: commandsOf(step.run) })) };
 	const ofAll = JSON.stringify(env ?? {});
 	if (!(JSON.stringify(job) + ofAll).includes("secrets.") && job.environment === undefined) return [];
@@ -145,7 +144,7 @@ test("a job with a secret runs only the default branch's code, at the run's own 
 		"refresh.yml: propose",
 	]);
 	for (const job of jobs) assert.equal(secretProblems(job), [], job.name);
-	// Nothing chooses a branch, since a collaborator can set a variable; the key of the service's own App is nowhere.
+	// A collaborator can set a variable: none chooses a branch. The key of the service's own App is nowhere.
 	for (const [path, text] of texts)
 		assert.not.match(text, /LAYERS_BRANCH|\bref:|PUBLISHER_APP|SENDERS/, path);
 });
@@ -160,7 +159,7 @@ test("the App's key enters no process but the action that makes a token of it", 
 		assert.is(environment?.name === "review", JSON.stringify(steps).includes(key), name);
 });
 
-test("what others wrote is judged in a job without a key, and acted on in one without packages", () => {
+test("others' texts are judged in a job without a key, and used in one without packages", () => {
 	for (const { name, environment, steps, needs = [] } of jobs) {
 		if (/: (?:describe|propose)$/.test(name)) assert.ok([needs].flat().includes("judge"), name);
 		const holdsKey = environment !== undefined;

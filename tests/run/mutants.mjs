@@ -28,7 +28,6 @@ function rowsOf(/** @type {string} */ name) {
 	);
 }
 
-/** The rows of this run. */
 function chosenRows() {
 	const named = rows.filter(
 		({ file, test }) =>

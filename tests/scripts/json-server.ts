@@ -42,12 +42,11 @@ export async function startJsonServer(answer: (request: JsonRequest) => JsonAnsw
 	return { url: server.origin, close, [Symbol.asyncDispose]: close };
 }
 
-/** What a route makes of the groups of its pattern, of a body and a query; null: there is no such thing. */
+/** Null: there is no such thing. */
 type Handler = (groups: string[], body: Record<string, unknown>, query: URLSearchParams) => unknown;
 
 export type Routes = Record<string, Handler>;
 
-/** Answers from a table. @throws {Error} if no route has the method and the path */
 export function answerFrom(routes: Routes, { method, path, body, query }: JsonRequest): JsonAnswer {
 	for (const [route, handler] of Object.entries(routes)) {
 		const match = new RegExp(`^${route}$`).exec(`${method} ${path}`);

@@ -6,11 +6,11 @@ import { Peer } from "../extensions/harvest/peer.ts";
 import { eventually } from "../helpers/wait.ts";
 import { assertColour, isDrawn, openWindow, pageSuite, sees } from "./browser.ts";
 import { blue, green, red, sendJson, serveExport, serveWms } from "./map-services.ts";
-import { SiteWorld, type TestLayer, wmsLayer } from "./site-world.ts";
+import { SiteWorld, wmsLayer } from "./site-world.ts";
 
 const service = (lang: string) => `/arcgis/rest/services/Parks_${lang}/MapServer`;
 
-function layersOf(maps: Peer): TestLayer[] {
+function layersOf(maps: Peer) {
 	const sender = { en: "Rivers Canada", fr: "Rivières Canada" };
 	const rivers = Array.from({ length: 12 }, (_, at) =>
 		wmsLayer(`river-${at}`, "https://maps.example.ca/wms", [`Rivers ${at}`, `Rivières ${at}`], { sender }),
@@ -36,10 +36,7 @@ const test = pageSuite("the catalogue in a browser", async (use) => {
 	return { maps, world };
 });
 
-test("a search finds what is typed, and keeps it in the address, through a layer and the other language", async ({
-	page,
-	world,
-}) => {
+test("a search stays in the address, through a layer and the other language", async ({ page, world }) => {
 	await page.goto(world.url("en/"));
 	await sees(page, "14 layers");
 	await page.getByRole("searchbox").fill("ecole");
@@ -78,10 +75,7 @@ test("filters work without a text, together with one, and can be taken away", as
 	assert.is(await rows.locator("h2").innerText(), "Rivers 7");
 });
 
-test("a layer's page has its title in both languages, its state, and texts to copy", async ({
-	page,
-	world,
-}) => {
+test("a layer's page has both titles, its state and texts to copy", async ({ page, world }) => {
 	await page.goto(world.url("en/layer/sick"));
 	await page.getByText("since the week of February 23, 2026").waitFor();
 	await page.getByText("Glaciers du Canada").first().waitFor();
@@ -107,11 +101,7 @@ test("a map draws the service where it belongs, and names what it refuses", asyn
 	assert.is(await page.locator(".mapstatus").innerText(), said);
 });
 
-test("the address of a layer becomes a draft in two languages, which is signed and sent", async ({
-	maps,
-	page,
-	world,
-}) => {
+test("an address becomes a draft in two languages, signed and sent", async ({ maps, page, world }) => {
 	const answer = { smallkey: "campgrounds-parks", warnings: ["/en: <b>odd</b>"] };
 	world.server.on("/base/register/campgrounds-parks", (request, response) => {
 		request.resume();
@@ -136,7 +126,8 @@ test("the address of a layer becomes a draft in two languages, which is signed a
 	const sent = await sending;
 	const body = Buffer.from(sent.postData() ?? "");
 	assert.equal(JSON.parse(body.toString()), {
-		...{ version: "1.0.0", payload_type: "feature" },
+		version: "1.0.0",
+		payload_type: "feature",
 		en: { service_url: address, service_name: "Campgrounds of parks" },
 		fr: { service_url: address.replace("_en", "_fr"), service_name: "Campings des parcs" },
 	});
@@ -149,10 +140,7 @@ test("the address of a layer becomes a draft in two languages, which is signed a
 	assert.not.match(kept, /test_-k/);
 });
 
-test("without scripts every layer is in the plain list, with fragments that are there", async ({
-	browser,
-	world,
-}) => {
+test("without scripts every layer is in the plain list", async ({ browser, world }) => {
 	const { page, context } = await openWindow(browser, { javaScriptEnabled: false });
 	await page.goto(world.url("index.html"));
 	await page.getByRole("link", { name: "English" }).click();

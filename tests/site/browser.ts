@@ -26,14 +26,14 @@ export async function openBrowser(): Promise<Browser> {
 	});
 }
 
-export interface Window {
+interface Window {
 	browser: Browser;
 	page: Page;
 	context: BrowserContext;
 	faults: string[];
 }
 
-function isLeft({ message }: Error): boolean {
+function isLeft({ message }: Error) {
 	return message.startsWith("Failed to fetch dynamically imported module");
 }
 
@@ -44,7 +44,7 @@ export async function openWindow(browser: Browser, options: BrowserContextOption
 	context.setDefaultTimeout(300_000);
 	const page = await context.newPage();
 	const faults: string[] = [];
-	// Leaving a page ends its imports with an error, in a slow browser; a script that is missing is a fault.
+	// Leaving a page ends its imports with an error; a script that is missing is a fault.
 	page.on("pageerror", (error) => isLeft(error) || faults.push(String(error)));
 	page.on("response", (response) => {
 		const isScript = response.request().resourceType() === "script";
@@ -56,14 +56,14 @@ export async function openWindow(browser: Browser, options: BrowserContextOption
 	return { browser, page, context, faults };
 }
 
-/** Waits for a colour at a share of the map's width and height: pictures of symbols are read before they are used. */
+/** Waits for a colour at a share of the map's width and height. */
 export async function assertColour(
 	page: Page,
 	x: number,
 	y: number,
 	colour: readonly [number, number, number],
 	not = false,
-): Promise<void> {
+) {
 	const map = page.locator(".map").first();
 	await eventually(async () => {
 		// A draft replaces its map with each change.
@@ -85,8 +85,8 @@ interface Violation {
 	nodes: { html: string; failureSummary: string }[];
 }
 
-/** Finds what axe-core holds for a barrier on a page, by the rules of WCAG 2.2 AA and its own of good practice. */
-export async function barriers(page: Page, options: object = {}): Promise<string[]> {
+/** What axe-core finds, by the rules of WCAG 2.2 AA and its own of good practice. */
+export async function barriers(page: Page, options: object = {}) {
 	if (!(await page.evaluate("'axe' in globalThis")))
 		await page.evaluate(await readFile(join(root, "node_modules/axe-core/axe.min.js"), "utf8"));
 	// The size of targets is a rule of WCAG 2.2, which axe-core checks only on request.
@@ -121,11 +121,10 @@ export function pageSuite<T extends object>(
 	return Object.assign(test, { run: executable || process.env.CI ? run : skipped });
 }
 
-export async function isDrawn(page: Page, state: "drawn" | "failed" = "drawn"): Promise<void> {
+export async function isDrawn(page: Page, state: "drawn" | "failed" = "drawn") {
 	await page.locator(`.map[data-state="${state}"]`).waitFor();
 }
 
-/** Waits for a whole text. */
-export async function sees(page: Page, text: string): Promise<void> {
+export async function sees(page: Page, text: string) {
 	await page.getByText(text, { exact: true }).waitFor();
 }

@@ -9,7 +9,7 @@ const v2 = JSON.stringify({
 	layers: [{ layerType: "ogcWms", name: "Other", url: "https://y/", metadataUrl: "https://m/" }],
 });
 
-test("a layer is drawn as its most detailed fragment says, with the addresses of metadata that any has", () => {
+test("a layer is drawn by its most detailed fragment, with any fragment's metadata", () => {
 	assert.equal(drawnTargets(["ramp4", "v2", "v1", "v0.9"]), ["v0.9", "v2"]);
 	assert.equal(drawnTargets(["v2", "v1"]), ["v1", "v2"]);
 	const drawn = drawableOf([wms, v2]);

@@ -8,7 +8,7 @@ export const red: Colour = [200, 0, 0];
 export const blue: Colour = [0, 0, 200];
 export const green: Colour = [0, 150, 0];
 
-export function symbolImage(fill: Colour, edge: Colour = fill, side = 20): string {
+export function symbolImage(fill: Colour, edge: Colour = fill, side = 20) {
 	const data = new Uint8Array(side * side * 4);
 	for (let index = 0; index < side * side; index += 1) {
 		const [x, y] = [index % side, Math.floor(index / side)];
@@ -22,12 +22,12 @@ type Box = [number, number, number, number];
 
 const allowAll = { "Access-Control-Allow-Origin": "*" };
 
-function queryOf(request: IncomingMessage): URLSearchParams {
+function queryOf(request: IncomingMessage) {
 	const { searchParams } = new URL(request.url ?? "/", "http://host");
 	return new URLSearchParams([...searchParams].map(([name, value]) => [name.toLowerCase(), value]));
 }
 
-function send(response: ServerResponse, type: string, body: string | Uint8Array, status = 200): void {
+function send(response: ServerResponse, type: string, body: string | Uint8Array, status = 200) {
 	response.writeHead(status, { ...allowAll, "Content-Type": type }).end(body);
 }
 
@@ -39,16 +39,16 @@ export function sendText(text: string, type: string, status = 200): Route {
 	return (_request, response) => send(response, type, text, status);
 }
 
-export interface WmsAnswers {
+interface WmsAnswers {
 	/** The colour at a place of the map; null: transparent. */
 	colourOf?: (x: number, y: number) => Colour | null;
-	/** An exception report instead of every picture; a text is sent where its reference is not this. */
+	/** An exception report instead of every picture, or of those in another reference. */
 	onlyReference?: string;
 	exception?: string;
 }
 
-/** A Web Map Service that paints by the coordinates of the map, so that a test sees whether pictures lie right. */
-export function serveWms(peer: Peer, path: string, answers: WmsAnswers = {}): void {
+/** Paints by the coordinates of the map: a test sees whether pictures lie right. */
+export function serveWms(peer: Peer, path: string, answers: WmsAnswers = {}) {
 	const { colourOf = (x: number) => (x < 0 ? red : blue), exception, onlyReference } = answers;
 	const report = (text: string) =>
 		`<?xml version="1.0"?><ServiceExceptionReport version="1.3.0"><ServiceException code="x"><![CDATA[${text}]]></ServiceException></ServiceExceptionReport>`;
@@ -92,11 +92,11 @@ export function serveFeatures(
 	peer: Peer,
 	path: string,
 	features: { attributes: object; geometry: object }[],
-): void {
+) {
 	peer.on(`${path}/query`, sendJson({ features }));
 }
 
-export function serveExport(peer: Peer, path: string, colour: Colour): void {
+export function serveExport(peer: Peer, path: string, colour: Colour) {
 	peer.on(`${path}/export`, (request, response) => {
 		const query = queryOf(request);
 		const [width = 1, height = 1] = (query.get("size") ?? "1,1").split(",").map(Number);

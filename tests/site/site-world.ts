@@ -3,7 +3,6 @@ import type { Description, Renderer } from "../../registry/description.ts";
 import type { Sickness } from "../../registry/health.ts";
 import type { Registration } from "../../registry/registration.ts";
 import { langs } from "../../registry/smallkey.ts";
-import { layerFacts } from "../../registry/targets/facts.ts";
 import { renderAt, targetNames, targetPath } from "../../registry/targets/table.ts";
 import type { Entry } from "../../site/data/entries.ts";
 import { contentOf, entryOf } from "../../site/data/entry.ts";
@@ -13,6 +12,7 @@ import { pageHeaders } from "../../site/http/pages.ts";
 import type { SiteSettings } from "../../site/static/page-settings.ts";
 import { catalogueHtml, errorHtml } from "../../site/static/site-pages.ts";
 import { Peer } from "../extensions/harvest/peer.ts";
+import { factsOf } from "../viewer/viewer.ts";
 import { buildCatalogue } from "./data/entries.ts";
 import { plainOptions, plainSettings } from "./data/pages.ts";
 
@@ -38,7 +38,7 @@ export class SiteWorld implements AsyncDisposable {
 		readonly prefix: string,
 	) {}
 
-	url(path: string): string {
+	url(path: string) {
 		return `${this.server.origin}${this.prefix}/${path}`;
 	}
 
@@ -65,18 +65,18 @@ export class SiteWorld implements AsyncDisposable {
 		return world;
 	}
 
-	[Symbol.asyncDispose](): Promise<void> {
+	[Symbol.asyncDispose]() {
 		return this.close();
 	}
 
-	close(): Promise<void> {
+	close() {
 		return this.server.close();
 	}
 
 	#addLayer({ smallkey, registration, health, sender, more, ...rest }: TestLayer): Entry {
 		const { description = null } = rest;
 		for (const lang of langs) {
-			const facts = layerFacts(lang, smallkey, registration, description, settings);
+			const facts = factsOf(lang, smallkey, registration, description);
 			for (const target of targetNames) {
 				const text = renderAt(target, facts);
 				if (text !== null) this.files.set(targetPath(target, lang, smallkey), text);
@@ -88,7 +88,7 @@ export class SiteWorld implements AsyncDisposable {
 		return { ...entry, ...(health !== undefined && { health }), ...more };
 	}
 
-	#answer(target: string, response: ServerResponse): void {
+	#answer(target: string, response: ServerResponse) {
 		const [path = ""] = target.split("?");
 		const below = decodeURIComponent(path.slice(this.prefix.length + 1));
 		const name = below === "" || below.endsWith("/") ? `${below}index.html` : below;
@@ -130,7 +130,9 @@ export function featureLayer(
 ): TestLayer {
 	const entry = { service_url: address };
 	const described = {
-		...{ service_url: address, name: `The ${smallkey}`, display_field: "NAME" },
+		service_url: address,
+		name: `The ${smallkey}`,
+		display_field: "NAME",
 		...{ geometry_type: "esriGeometryPoint", min_scale: 0, max_scale: 0, renderer, count: 3 },
 		extent: { wkid: 3978, xmin: -1_000_000, ymin: 0, xmax: 1_000_000, ymax: 2_000_000 },
 		fields: [

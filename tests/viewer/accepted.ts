@@ -9,15 +9,14 @@ import { readAsGeoview } from "./geoview.ts";
 import { readAsRamp4 } from "./ramp4.ts";
 
 const ajv = new Ajv(everyError);
-/** The schema of each target: what its consumers' own rules allow. Later ones refer to that of v0.9. */
+/** What the consumers' own rules allow. Later schemas refer to that of v0.9. */
 const validators = new Map<TargetName, Validator>();
 for (const { name } of targets) {
 	const schema = new URL(`../../registry/schemas/fragment-${name}.schema.json`, import.meta.url);
 	validators.set(name, ajv.compile(JSON.parse(readFileSync(schema, "utf8"))));
 }
 
-/** Fails unless the consumers of a target accept this text as a layer. */
-export function assertAcceptedAt(target: TargetName, text: string): void {
+export function assertAcceptedAt(target: TargetName, text: string) {
 	const fragment = JSON.parse(text);
 	const validate = validators.get(target) as Validator;
 	assert.ok(validate(fragment), `${target}: ${text}\n${JSON.stringify(validate.errors, null, 1)}`);
@@ -30,7 +29,7 @@ export function assertAcceptedAt(target: TargetName, text: string): void {
 }
 
 /** Whether GeoView has a way to draw a node: not tiles, and no single layer of a server that is not a FeatureServer. */
-function isForGeoview({ layerType, url, layerEntries }: Record<string, unknown>): boolean {
+function isForGeoview({ layerType, url, layerEntries }: Record<string, unknown>) {
 	if (layerType === "esriTile") return false;
 	return layerType !== "esriFeature" || layerEntries !== undefined || /FeatureServer/.test(String(url));
 }

@@ -32,6 +32,6 @@ function readNode(node: any) {
 	return node;
 }
 
-function known(name: string, value: unknown, values: ReadonlySet<unknown>): void {
+function known(name: string, value: unknown, values: ReadonlySet<unknown>) {
 	if (value !== undefined && !values.has(value)) throw new Error(`FGPV fails on a ${name} of ${value}`);
 }

@@ -19,7 +19,7 @@ export function readAsPortal(answer: any, lang: string): GeoviewLayer[] {
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: it reads whatever it gets
-function readNode(node: any): GeoviewLayer[] {
+function readNode(node: any) {
 	const layerOf = (layers: (string | number)[]) => [
 		{ id: node.id.split(".")[1], layers: layers.map(String) },
 	];

@@ -14,7 +14,7 @@ const isObject = (value: unknown): value is Json =>
  * Merges as the viewer 4.0.x does: arrays are appended, objects recursed into, the rest replaced.
  * `target` is changed, and returned.
  */
-function mergeAsViewer(target: Json, source: Json): Json {
+function mergeAsViewer(target: Json, source: Json) {
 	for (const [name, value] of Object.entries(source)) {
 		const present = Object.hasOwn(target, name) ? target[name] : undefined;
 		if (Array.isArray(present) && Array.isArray(value)) target[name] = [...present, ...value];
@@ -26,27 +26,29 @@ function mergeAsViewer(target: Json, source: Json): Json {
 
 const validate = compile(schema, everyError);
 
-/** Fails unless the viewer accepts these fragments, merged one after the other. */
-export function assertAccepted(...fragments: string[]): void {
+export function assertAccepted(...fragments: string[]) {
 	// What the viewer's own configuration says of layers.
 	const configuration: Json = { layers: { wms: [], feature: [] } };
 	for (const fragment of fragments) mergeAsViewer(configuration, JSON.parse(fragment));
 	assert.ok(validate(configuration), JSON.stringify(validate.errors, null, 1));
 }
 
-/** The fragment of v0.9. */
-export function renderV09(...layer: Parameters<typeof layerFacts>): string {
-	return renderAt("v0.9", layerFacts(...layer)) as string;
+type Facts = Parameters<typeof layerFacts>;
+
+/** Of a service that names no catalogue of metadata. */
+export const factsOf = (...layer: [Facts[0], Facts[1], Facts[2], Facts[3]]) =>
+	layerFacts(...layer, { metadataUrl: "", catalogueUrl: "" });
+
+export function renderV09(...layer: Parameters<typeof factsOf>) {
+	return renderAt("v0.9", factsOf(...layer)) as string;
 }
 
-/** The one node of a fragment. */
 // biome-ignore lint/suspicious/noExplicitAny: tests look into it freely
 export function nodeOf(fragment: string): any {
 	const { layers } = JSON.parse(fragment);
 	return (layers.wms ?? layers.feature)[0];
 }
 
-/** A feature registration of one address in both languages. */
 export function featureAt(address: string, more: object = {}): Registration1 {
 	const entry = { service_url: address, ...more };
 	return { version: "1.0.0", payload_type: "feature", en: entry, fr: entry };

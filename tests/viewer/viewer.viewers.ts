@@ -13,7 +13,7 @@ import { answering, runUnless, sharedSuite, temporaryFolder } from "../helpers/w
 import { executable, openBrowser } from "../site/browser.ts";
 import { assertAccepted, featureAt } from "./viewer.ts";
 
-/** The viewer's page: dojo reads the fragments as a script. The viewer gives up after two seconds; a test waits. */
+/** dojo reads the fragments as a script. The viewer gives up after two seconds; a test waits. */
 const page = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Viewer</title>
 <script src="/dojo/dojo.js" data-dojo-config="async: true"></script>
 <script>
@@ -47,7 +47,6 @@ interface Viewer {
 	page: Page;
 }
 
-/** The viewer's own site, with dojo in it. */
 function openSite() {
 	const types: Record<string, string> = { ".js": "text/javascript", ".json": "application/json" };
 	return answering(async ({ url = "" }, response) => {
@@ -59,8 +58,7 @@ function openSite() {
 	});
 }
 
-/** A map service with a layer whose classes are drawn. */
-async function openMaps(): Promise<Peer> {
+async function openMaps() {
 	const maps = await Peer.open();
 	const shapes = [
 		{ type: "esriSMS", style: "esriSMSTriangle", color: [200, 0, 0, 255], size: 9, outline: null },
@@ -111,7 +109,7 @@ function read(context: Viewer, keys: string, lang = "en"): Promise<Read> {
 	return context.page.evaluate(`readFragments(${JSON.stringify(address)})`);
 }
 
-test("reads layers of every kind and a missing key, merges them, and its schema accepts the whole", async (context) => {
+test("reads and merges layers of every kind and a missing key, and its schema accepts them", async (context) => {
 	const requests: string[] = [];
 	context.page.on("request", (request) => requests.push(request.url()));
 	const answer = await read(context, "23ax5t,zones,later,nothing");
@@ -135,7 +133,7 @@ test("the browser can draw every image of a fragment", async (context) => {
 	const answer = await read(context, "zones,later,23ax5t", "fr");
 	assert.ok("fragments" in answer, JSON.stringify(answer));
 	const images = JSON.stringify(answer).match(/data:image[^"]*/g) ?? [];
-	// Three classes and the default symbol, the generic symbol of the layer that was not harvested, and the image's.
+	// Three classes and the default symbol, the generic symbol, and the image's.
 	assert.is(images.length, 6);
 	const widths = (await context.page.evaluate(`drawImages(${JSON.stringify(images)})`)) as number[];
 	for (const width of widths) assert.ok(width > 0 && width <= 64, String(widths));

@@ -57,7 +57,7 @@ export function legend(...entries: object[]): object {
 	};
 }
 
-/** Of one layer, in a map service and in a feature service. `query`: for features, and for their number. */
+/** Of one layer, in a map and a feature service. `query`: for features, and for their number. */
 export function layerRoutes({
 	layer = json(layerDocument()),
 	legend: images = json(legend(entry("Station", 1))),
@@ -65,19 +65,20 @@ export function layerRoutes({
 }: Partial<Record<"layer" | "legend" | "query", Route>> = {}): Record<string, Route> {
 	return {
 		[mapLayer.replace("/3", "/legend")]: images,
-		...{ [mapLayer]: layer, [`${mapLayer}/query`]: query },
-		...{ [featureLayer]: layer, [`${featureLayer}/query`]: query },
+		[mapLayer]: layer,
+		[`${mapLayer}/query`]: query,
+		[featureLayer]: layer,
+		[`${featureLayer}/query`]: query,
 	};
 }
 
-/** Lets a peer be the ArcGIS server of one layer. */
-export function serveLayer(peer: Peer, ...answers: Parameters<typeof layerRoutes>): void {
+export function serveLayer(peer: Peer, ...answers: Parameters<typeof layerRoutes>) {
 	for (const [path, route] of Object.entries(layerRoutes(...answers))) {
 		const { status, type, body } = contentOf(answerOf(route));
 		peer.on(path, text(body, type, status));
 	}
 }
 
-export function storeLayer(folder: string, peer: Peer, smallkey: string, path = mapLayer): void {
+export function storeLayer(folder: string, peer: Peer, smallkey: string, path = mapLayer) {
 	writeFiles(folder, { [layerPath(smallkey)]: JSON.stringify(featureAt(peer.origin + path)) });
 }

@@ -8,10 +8,9 @@ import {
 	parseDescription,
 	type Renderer,
 } from "../../../registry/description.ts";
-import { layerFacts } from "../../../registry/targets/facts.ts";
 import { renderAt } from "../../../registry/targets/table.ts";
 import { test } from "../../helpers/suite.ts";
-import { assertAccepted, featureAt, nodeOf, renderV09 } from "../../viewer/viewer.ts";
+import { assertAccepted, factsOf, featureAt, nodeOf, renderV09 } from "../../viewer/viewer.ts";
 import {
 	entry,
 	featureLayer,
@@ -25,7 +24,6 @@ import { harvestFrom, host, json, memoryHost, nodeAt, type Route } from "./memor
 import { pngUri } from "./peer.ts";
 
 const service = mapLayer.replace("/3", "");
-const settings = { metadataUrl: "", catalogueUrl: "" };
 type Answers = Parameters<typeof layerRoutes>[0];
 
 const serve = (answers?: Answers) => memoryHost(layerRoutes(answers));
@@ -34,7 +32,7 @@ const serve = (answers?: Answers) => memoryHost(layerRoutes(answers));
 async function harvest(answers?: Answers, stored: string | null = null, path = mapLayer) {
 	const registration = featureAt(host + path);
 	const result = await harvestFrom(registration, serve(answers), stored);
-	assertAccepted(renderV09("en", "odd", registration, result.description, settings));
+	assertAccepted(renderV09("en", "odd", registration, result.description));
 	return { layer: result.description?.en as FeatureDescription, ...result };
 }
 
@@ -52,7 +50,6 @@ const legendOf = (words: string) =>
 		),
 	);
 
-/** The finding of each language. */
 const inBoth = (finding: string) => {
 	const [, state, text] = /^(\w+): (.*)$/.exec(finding) ?? [];
 	return ["en", "fr"].map((lang) => [state, `/${lang}/service_url`, text]);
@@ -61,13 +58,13 @@ const inBoth = (finding: string) => {
 type Unique = Extract<Renderer, { type: "unique" }>;
 
 /** The mark of a png of the tests, or the red of a drawing. */
-function imageOf({ image }: Drawing): string {
+function imageOf({ image }: Drawing) {
 	const [, type, data = ""] = /^data:image\/(png|svg\+xml);base64,(.*)$/.exec(image) ?? [];
 	const bytes = Buffer.from(data, "base64");
 	return type === "png" ? `png ${bytes.at(-1)}` : `drawn ${/rgb\((\d+)/.exec(String(bytes))?.[1]}`;
 }
 
-test("an ordinary layer gets its name, fields, symbol, scales, count and projected extent", async () => {
+test("a layer has its name, fields, symbol, scales, count and extent", async () => {
 	const description = "<div style='x'>Hourly&nbsp;ozone,<br>in ppb</div>";
 	const { layer, findings } = await harvest({ layer: changed({ description }) });
 	const { name, display_field, min_scale, count, fields, renderer, bounds, abstract } = layer;
@@ -82,16 +79,22 @@ const other = { defaultSymbol: marker(9), defaultLabel: "Other" };
 const classed = (...values: unknown[]) =>
 	values.map((value) => ({ value, classMaxValue: value, label: `${value}`, symbol: marker(1) }));
 const byValue = (infos: object[], more: object = {}) => ({
-	...{ type: "uniqueValue", field1: "KIND", uniqueValueInfos: infos, ...more },
+	type: "uniqueValue",
+	field1: "KIND",
+	uniqueValueInfos: infos,
+	...more,
 });
 const byRange = (more: object = {}, ...ends: number[]) => ({
-	...{ type: "classBreaks", field: "CLASS", classBreakInfos: classed(...ends), ...more },
+	type: "classBreaks",
+	field: "CLASS",
+	classBreakInfos: classed(...ends),
+	...more,
 });
 const arcade = { field: null, field1: null, valueExpression: "$feature.CLASS * 2" };
 const computed = byValue(classed("a", "b"), arcade);
 const of2 = (fieldDelimiter: string) => ({ field2: "CLASS", fieldDelimiter });
 
-test("each class gets its own image of the legend: by position, by value, by label; else one of its symbol", async () => {
+test("each class has its image of the legend, by position, value or label, else its symbol's", async () => {
 	const valued = json(legend(entry("same", 7, { values: ["a", "b", "c"] })));
 	const rows: [labels: string, legend: Route, images: string, more?: object][] = [
 		["A B", legendOf("A 1"), "png 1, drawn 98"],
@@ -125,7 +128,7 @@ test("each class gets its own image of the legend: by position, by value, by lab
 	assert.equal(shown, ["a, 1: png 1", "b, null: png 1", "c, null: png 2", "d, 1: png 3"]);
 });
 
-test("one picture: of the only entry of the legend, else its own or the default symbol, else a generic one", async () => {
+test("one picture: of the only entry of the legend, else of a symbol, else a generic one", async () => {
 	const [symbol, none] = [marker(7), json({ layers: null })];
 	const picture = { type: "esriPMS", contentType: "image/png", imageData: pngUri(5).split(",")[1] };
 	const [simple, two] = [{ type: "simple", symbol }, legendOf("few 1, many 2")];
@@ -178,7 +181,7 @@ const renderers: [renderer: object, expected: string][] = [
 ];
 
 /** In the words of these rows. */
-function rendererText(renderer: Renderer): string {
+function rendererText(renderer: Renderer) {
 	const colourOf = (drawing: Drawing) =>
 		({ 136: "grey", 9: "default", 1: "red" })[imageOf(drawing).replace("drawn ", "")];
 	if (renderer.type === "simple") return `simple ${colourOf(renderer)}`;
@@ -196,7 +199,7 @@ test("what each renderer becomes", async () => {
 	}
 });
 
-test("a name of a field is found without case, and served as the features have it; another name is none", async () => {
+test("a field is found without case, and served as the features have it", async () => {
 	for (const [displayField, display_field, expected] of [
 		["name", undefined, "NAME"],
 		["gone", undefined, "NAME"],
@@ -204,7 +207,7 @@ test("a name of a field is found without case, and served as the features have i
 	] as const) {
 		const registration = featureAt(host + mapLayer, display_field ? { display_field } : {});
 		const { description } = await harvestFrom(registration, serve({ layer: changed({ displayField }) }));
-		const facts = layerFacts("en", "odd", registration, description, settings);
+		const facts = factsOf("en", "odd", registration, description);
 		const { nameField } = nodeOf(renderAt("v0.9", facts) ?? "");
 		assert.equal([nameField, JSON.parse(renderAt("ramp4", facts) ?? "").nameField], [expected, expected]);
 	}
@@ -212,10 +215,10 @@ test("a name of a field is found without case, and served as the features have i
 
 const error = (code: unknown, message = "No") => json({ error: { code, message, details: [] } });
 
-test("what is not a feature layer is a wrong registration, a server in trouble is down; what was known stays", async () => {
+test("no feature layer is wrong, a server in trouble is down; what was known stays", async () => {
 	const { text: good } = await harvest();
 	const noLayer = "wrong: does not answer as ArcGIS does";
-	const rows: [layer: Route, finding: string][] = [
+	for (const [layer, finding] of [
 		[changed({ type: "Group Layer" }), "wrong: is a group layer: register one of the layers in it"],
 		[json({ pixelType: "U8", fields: [] }), "wrong: is of another kind: ImageServer"],
 		[
@@ -243,14 +246,13 @@ test("what is not a feature layer is a wrong registration, a server in trouble i
 			rendered(byValue(Array(1_001).fill({}))),
 			"down: has more than 1000 fields, 1000 classes or 512 KiB of both, too many to be served",
 		],
-	];
-	for (const [layer, finding] of rows) {
+	] as [Route, string][]) {
 		assert.equal((await harvest({ layer })).findings, inBoth(finding));
 		assert.is((await harvest({ layer }, good)).text, good, finding);
 	}
 });
 
-test("a legend or a count that fails now keeps the fuller description; one that is refused permanently does not", async () => {
+test("a legend or a count that fails now keeps the fuller description", async () => {
 	const { text: good } = await harvest();
 	const layer = changed({ name: "Renamed" });
 	for (const part of ["legend", "query"])
@@ -270,7 +272,7 @@ test("a legend or a count that fails now keeps the fuller description; one that 
 	assert.equal(half.findings, [["wrong", "/fr/service_url", "answers with status 404"]]);
 });
 
-test("null members, hostile texts and unusual encodings make a layer that the viewer accepts", async () => {
+test("null members and hostile texts make a layer that the viewer accepts", async () => {
 	const bare = changed({ fields: null, drawingInfo: null, displayField: null, extent: null, minScale: null });
 	const { layer, findings } = await harvest({ layer: bare, legend: json({ layers: null }) });
 	assert.equal([layer.display_field, layer.fields, findings], ["", [], []]);
@@ -291,7 +293,7 @@ test("null members, hostile texts and unusual encodings make a layer that the vi
 const svgStart = '<svg xmlns="http://www.w3.org/2000/svg" width=';
 
 /** The drawing of a symbol; fails where it has a wrong number. */
-function drawing(uri: string | null): string {
+function drawing(uri: string | null) {
 	const svg = Buffer.from(uri?.replace(/^data:image\/svg\+xml;base64,/, "") ?? "", "base64").toString();
 	assert.ok(svg.startsWith(svgStart));
 	assert.match(svg.slice(svgStart.length), /^"\d+" height="\d+">(?:<[^<>]+\/>)+<\/svg>$/);
@@ -333,8 +335,8 @@ const extent = (spatialReference: object, [xmin, ymin, xmax, ymax]: number[]) =>
 	return { xmin, ymin, xmax, ymax, spatialReference };
 };
 
-/** Fails unless the extent's sides are the expected ones, rounded outwards to at most `tolerance` units. */
-function assertSides(found: ReturnType<typeof projectExtent>, expected: number[], tolerance: number): void {
+/** Fails unless the extent's sides are at most `tolerance` units from the expected ones. */
+function assertSides(found: ReturnType<typeof projectExtent>, expected: number[], tolerance: number) {
 	const { xmin = NaN, ymin = NaN, xmax = NaN, ymax = NaN } = found ?? {};
 	const isNear = [xmin, ymin, xmax, ymax].every(
 		(side, at) => Math.abs(side - (expected[at] as number)) <= tolerance,
@@ -371,7 +373,7 @@ const utm14 =
 	'PROJCS["NAD_1983_UTM_Zone_14N",GEOGCS["GCS_North_American_1983",DATUM["D_North_American_1983",SPHEROID["GRS_1980",6378137.0,298.257222101]],PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]],PROJECTION["Transverse_Mercator"],PARAMETER["False_Easting",500000.0],PARAMETER["False_Northing",0.0],PARAMETER["Central_Meridian",-99.0],PARAMETER["Scale_Factor",0.9996],PARAMETER["Latitude_Of_Origin",0.0],UNIT["Meter",1.0]]';
 
 test("the references of Canada, and those in well-known text, are known", () => {
-	const rows: [references: object[], sides: number[], degrees: number[]][] = [
+	for (const [references, sides, degrees] of [
 		[[{ wkid: 3157 }], [465142, 5364233, 480386, 5378423], [-123.4724, 48.4303, -123.2652, 48.5586]],
 		[
 			[{ wkid: 2950 }, { wkid: 999999, latestWkid: 2950 }],
@@ -389,15 +391,14 @@ test("the references of Canada, and those in well-known text, are known", () => 
 			[-64.32, 46.07, -61.95, 46.98],
 		],
 		[[{ wkt: utm14 }], [612000, 5510000, 655000, 5545000], [-97.4458, 49.7225, -96.8355, 50.0467]],
-	];
-	for (const [references, sides, degrees] of rows)
+	] as [object[], number[], number[]][])
 		for (const reference of references)
 			assertSides(projectExtent(extent(reference, sides), 4326), degrees, 0.0002);
 	for (const wkt of ["PROJCS[", "LOCAL_CS[]"])
 		assert.is(projectExtent(extent({ wkt }, [1, 1, 2, 2]), 3978), null);
 });
 
-test("an extent without a reference is in that of the service, else in that of the source", async () => {
+test("an extent without a reference has the service's, else the source's", async () => {
 	const [wkid4326, wkid3978] = [{ wkid: 4326 }, { wkid: 3978 }];
 	const bare = { xmin: -80.2, ymin: 43.1, xmax: -79.1, ymax: 44 };
 	for (const [spatialReference, root, source, bounds] of [
@@ -413,7 +414,7 @@ test("an extent without a reference is in that of the service, else in that of t
 	}
 });
 
-test("a whole service has the layers of its top level in its order, a group's layers in place of the group", async () => {
+test("a whole service has its layers in its order, and in place of a group its layers", async () => {
 	const groups = [
 		{ id: 0, parentLayerId: -1, subLayerIds: [4, 1] },
 		{ id: 1, parentLayerId: 0, subLayerIds: [3, 2] },
@@ -438,7 +439,7 @@ test("a whole service has the layers of its top level in its order, a group's la
 		}
 });
 
-test("a service without a registered name has its own title, its map's name or that in its address", async () => {
+test("without a registered name a service has its title, its map's name or its address's", async () => {
 	const layers = [{ id: 0 }];
 	for (const [document, type, name] of [
 		[{ layers, documentInfo: { Title: " Plan " }, mapName: "Roads" }, "esriMapServer", "Plan"],
@@ -447,7 +448,7 @@ test("a service without a registered name has its own title, its map's name or t
 	] as const) {
 		const registration = nodeAt(type, service, type.endsWith("Server") ? { scrape_only: [0] } : {});
 		const { description } = await harvestFrom(registration, memoryHost({ [service]: json(document) }));
-		const fragment = renderAt("v2", layerFacts("en", "odd", registration, description, settings));
+		const fragment = renderAt("v2", factsOf("en", "odd", registration, description));
 		assert.is(JSON.parse(fragment ?? "").layers[0].name, name);
 	}
 });

@@ -32,7 +32,7 @@ function scripted(steps: Record<string, Step[]>) {
 	return { ask, at, asked, waits, clock };
 }
 
-test("a busy service is asked three times, a broken connection twice, any other refusal once", async () => {
+test("a busy service is asked three times, a broken one twice, any other once", async () => {
 	const late = "down: did not answer completely within 10 s";
 	type Row = [steps: Step[], outcome: string, waits?: number[]];
 	const rows: Row[] = [
@@ -65,7 +65,7 @@ test("a busy service is asked three times, a broken connection twice, any other 
 	);
 });
 
-test("a host without an answer to three requests in a row is not asked for a minute; its neighbours are", async () => {
+test("a host that misses three requests in a row is not asked for a minute", async () => {
 	const steps: Record<string, Step[]> = { 1: ["refused"], 2: ["slow", "slow"], 3: ["refused"], 4: [200] };
 	const { at, asked, clock } = scripted({ ...steps, "b.example": [200] });
 	for (const name of ["1", "2", "3"]) assert.not.match(await at(name), "was not checked");

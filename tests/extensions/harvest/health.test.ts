@@ -4,11 +4,11 @@ import { resultOf } from "../../../extensions/harvest/finding.ts";
 import { harvestLayer } from "../../../extensions/harvest/harvest-layer.ts";
 import { watchLayer } from "../../../extensions/harvest/watch-layer.ts";
 import { isBlank } from "../../../extensions/harvest/wms/look.ts";
-import type { Registration, Registration2 } from "../../../registry/registration.ts";
+import type { Registration } from "../../../registry/registration.ts";
 import { test } from "../../helpers/suite.ts";
 import { featureAt } from "../../viewer/viewer.ts";
 import { layerDocument, mapLayer } from "./arcgis-server.ts";
-import { clientsOf, host, json, type MemoryAnswer } from "./memory.ts";
+import { clientsOf, host, json, type MemoryAnswer, nodeAt } from "./memory.ts";
 import { blank, drawn, picture } from "./pictures.ts";
 
 const text = (body: string, type = "text/plain"): MemoryAnswer => ({ body, type });
@@ -35,7 +35,7 @@ async function watch(
 	return { state: resultOf(findings)?.state ?? null, requests, findings: texts };
 }
 
-test("a feature layer is well with a feature, empty without, and down where no query is answered; else it is said", async () => {
+test("a feature layer is well with a feature, empty without, down without an answer", async () => {
 	const error = (code: number) => json({ error: { code, message: "No" } });
 	const site = (code?: number) => json({ status: "error", messages: ["No machine"], code });
 	const page = text("<html>Request Rejected</html>", "text/html");
@@ -77,7 +77,7 @@ test("a feature layer is well with a feature, empty without, and down where no q
 	}
 });
 
-test("a service of version 2.0 is wrong for what its kind does not draw, as the harvest says", async () => {
+test("a service of version 2.0 is wrong for what its kind does not draw", async () => {
 	const map = { layers: [{ id: 0 }, { id: 1, subLayerIds: [0] }], tables: [{ id: 2 }] };
 	const [image, vector] = [{ pixelType: "U8" }, { tileInfo: {}, resourceInfo: { styleVersion: 8 } }];
 	const site = { status: "error", messages: ["No machine"] };
@@ -103,8 +103,7 @@ test("a service of version 2.0 is wrong for what its kind does not draw, as the 
 		["esriFeatureServer", map, { scrape_only: [1] }, "has a table or a group as 1, which is not drawn"],
 	];
 	for (const [service_type, document, more, words] of rows) {
-		const node = { service_type, service_url: `${host}/tiles`, ...more } as Registration2["en"];
-		const registration: Registration2 = { version: "2.0", en: node, fr: node };
+		const registration = nodeAt(service_type, "/tiles", more);
 		const answerOf = ({ pathname }: URL) =>
 			typeof document === "string"
 				? text(document, "text/xml")

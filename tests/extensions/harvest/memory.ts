@@ -17,7 +17,6 @@ export interface MemoryAnswer {
 	json?: unknown;
 }
 
-/** Of an answer that is no redirect. */
 export function contentOf({ status = 200, json, ...answer }: MemoryAnswer) {
 	const { type = json === undefined ? "text/plain" : "application/json" } = answer;
 	const { body = json === undefined ? "" : JSON.stringify(json) } = answer;
@@ -78,7 +77,6 @@ export function answerOf(route: Route): MemoryAnswer {
 	return typeof route === "string" ? { type: "text/xml", body: route } : route;
 }
 
-/** Routes by path, or by path and query. A test may change them. */
 export function memoryHost(routes: Record<string, Route>) {
 	const asked: string[] = [];
 	const clients = clientsOf(({ pathname, search, origin }) => {
@@ -113,7 +111,7 @@ export async function harvestFrom(
 		stored === null ? null : parseDescription(stored),
 	);
 	const text = description && descriptionText(description);
-	if (text) assert.equal(parseDescription(text), description, "it is read as it was written");
+	if (text) assert.equal(parseDescription(text), description);
 	const findings = harvested.findings.map(({ state, pointer, text }) => {
 		return [state, pointer, text.replace(/^\S+ /, "")];
 	});

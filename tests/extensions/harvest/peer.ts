@@ -31,11 +31,11 @@ export class Peer {
 	}
 
 	/** Answers a path, whatever its query. */
-	on(path: string, route: Route): void {
+	on(path: string, route: Route) {
 		this.routes.set(path, route);
 	}
 
-	[Symbol.asyncDispose](): Promise<void> {
+	[Symbol.asyncDispose]() {
 		return this.close();
 	}
 }
@@ -68,11 +68,11 @@ export const streamForever: Route = (_request, response) => {
 };
 
 /** A png of one pixel; `mark` makes different ones. */
-export function png(mark: number): string {
+export function png(mark: number) {
 	return Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, mark]).toString("base64");
 }
 
-export function pngUri(mark: number): string {
+export function pngUri(mark: number) {
 	return `data:image/png;base64,${png(mark)}`;
 }
 

@@ -7,11 +7,11 @@ import { resultOf } from "../../../extensions/harvest/finding.ts";
 import { watchLayer } from "../../../extensions/harvest/watch-layer.ts";
 import type { NamedDescription } from "../../../registry/description.ts";
 import type { LangPart1, Registration, Registration1 } from "../../../registry/registration.ts";
-import { layerFacts } from "../../../registry/targets/facts.ts";
 import { renderAt, targetNames } from "../../../registry/targets/table.ts";
 import { describedFor } from "../../../site/data/entry.ts";
 import { readCapabilities } from "../../../site/service/read-capabilities.ts";
 import { test } from "../../helpers/suite.ts";
+import { factsOf } from "../../viewer/viewer.ts";
 import { clientsOf, harvestFrom, host, memoryHost, nodeAt, type Route } from "./memory.ts";
 import { blank, drawn } from "./pictures.ts";
 
@@ -33,7 +33,6 @@ async function harvest(registration: Registration, clients: Clients, stored: str
 	return { ...result, shown };
 }
 
-/** The findings of a check, without the address at the start of each text. */
 async function check(registration: Registration, routes: Record<string, Route>) {
 	const clients = memoryHost(routes);
 	const findings = await checkLayer(registration, clients);
@@ -55,11 +54,9 @@ const smallest = (scale: number) => `<MaxScaleDenominator>${scale}</MaxScaleDeno
 const roads = (about: string, { root = "", request = "" } = {}) =>
 	`<WMS_Capabilities version="1.3.0"><Capability><Request>${request}</Request><Layer><Title>All</Title>${root}${layerOf("roads", about)}</Layer></Capability></WMS_Capabilities>`;
 
-/** The same in version 1.1.1. */
 const olderRoads = (about: string) =>
 	roads(about).replaceAll("WMS_Capabilities", "WMT_MS_Capabilities").replace("1.3.0", "1.1.1");
 
-/** A WMS 1.3.0 with a group without a name, and layers in it. */
 const current = `<WMS_Capabilities version="1.3.0" xmlns="http://www.opengis.net/wms" xmlns:sld="http://www.opengis.net/sld">
 <Service><Name>WMS</Name><Title>A service</Title></Service><Capability><Request>
 <GetFeatureInfo><Format>text/html; charset=utf-8</Format><Format>text/plain</Format></GetFeatureInfo>
@@ -87,7 +84,7 @@ const wmts = `<Capabilities xmlns="http://www.opengis.net/wmts/1.0" xmlns:ows="h
 <Style><ows:Identifier>default</ows:Identifier></Style></Layer><Layer><ows:Identifier>canvec</ows:Identifier></Layer>
 <TileMatrixSet><ows:Identifier>GoogleMapsCompatible</ows:Identifier></TileMatrixSet></Contents></Capabilities>`;
 
-test("WMS 1.3.0 and 1.1.1, WMTS: title, words, box and scale of the named layer, inherited where it has none", async () => {
+test("WMS 1.3.0 and 1.1.1, WMTS: title, words, box and scale of a layer, or its parent's", async () => {
 	const clients = memoryHost({
 		"/wms": current,
 		"/older": inBytes(Buffer.from(older, "latin1")),
@@ -96,8 +93,14 @@ test("WMS 1.3.0 and 1.1.1, WMTS: title, words, box and scale of the named layer,
 	const first = await harvest(wms("roads"), clients);
 	assert.equal(first.findings, []);
 	assert.equal(first.description?.en, {
-		...{ service_url: address, layers: ["roads"], title: "Roads & streets", abstract: "All of them." },
-		...{ keywords: ["road"], bounds: [-80, 40, -60, 50], min_scale: 50000, siblings: ["routes Routes"] },
+		service_url: address,
+		layers: ["roads"],
+		title: "Roads & streets",
+		abstract: "All of them.",
+		keywords: ["road"],
+		bounds: [-80, 40, -60, 50],
+		min_scale: 50000,
+		siblings: ["routes Routes"],
 	});
 	assert.equal(clients.asked, [`/wms?${request}`], "once for both languages");
 	assert.is((await harvest(wms("roads"), clients, first.text)).text, first.text);
@@ -109,7 +112,7 @@ test("WMS 1.3.0 and 1.1.1, WMTS: title, words, box and scale of the named layer,
 	assert.equal(shown, { title: "Toporama", description: "Maps", keywords: [], bounds: [-142, 41, -52, 84] });
 });
 
-test("the box of a layer: its own, in a reference, around its layers, that of its parent; an invalid one is left out", async () => {
+test("a layer's box: its own, in a reference, around its layers, its parent's; none if invalid", async () => {
 	const boxIn = (reference: string, ...[minx, miny, maxx, maxy]: number[]) =>
 		`<BoundingBox CRS="${reference}" minx="${minx}" miny="${miny}" maxx="${maxx}" maxy="${maxy}"/>`;
 	const nothing = box(-1, -1, -1, -1);
@@ -157,7 +160,7 @@ test("texts are plain, one line, and bounded", async () => {
 		assert.not.match(String(value), /[\p{Cc}\p{Cf}]|<[a-z/!]/iu);
 });
 
-test("a comment, an instruction or a section of text is read in parts, however long it is", async () => {
+test("a long comment, instruction or section of text is read in parts", async () => {
 	const long = "x]-? ".repeat(200_000);
 	for (const piece of [`<!--${long}-->`, `<?x ${long}?>`, `<![CDATA[${long}]]>`]) {
 		const document = roads(`<Abstract>One ${piece}</Abstract><Title>Roads</Title>`);
@@ -167,7 +170,7 @@ test("a comment, an instruction or a section of text is read in parts, however l
 	}
 });
 
-test("encodings: of the byte order mark, of the content type, of the declaration; an unknown one is ignored", async () => {
+test("encodings: of the byte order mark, the content type, the declaration", async () => {
 	const undeclared = older.replace(/^.*\n/, "");
 	const titleIn = async (document: Route) =>
 		(await harvest(wms("roads"), memoryHost({ "/wms": document }))).shown.title;
@@ -195,7 +198,7 @@ test("encodings: of the byte order mark, of the content type, of the declaration
 	assert.is(await titleIn(bomb + roads("<Title>&b;&f;</Title>")), "&b;&f;", "entities are not expanded");
 });
 
-test("a check finds a layer, a query type and a legend type that the service does not have", async () => {
+test("a check finds layers, query types and legend types that the service lacks", async () => {
 	const more = {
 		en: { legend_format: "image/png", feature_info_type: "text/html" },
 		fr: { legend_format: "image/gif" },
@@ -232,11 +235,11 @@ test("a check finds a layer, a query type and a legend type that the service doe
 	assert.equal([findings, asked[0]], [[], `/wms?map=%2Fa.map&${request}`], "other parameters stay");
 });
 
-test("a document that is not of a WMS is wrong, an exception or a document that is cut off is down", async () => {
+test("a document of another kind is wrong, an exception or a cut document is down", async () => {
 	const whole = roads("");
 	const [notWms, cut] = ["wrong does not answer as WMS does", "down answers with incomplete capabilities"];
 	const missing = 'exceptionCode="MissingParameterValue" locator="service"';
-	const rows: [document: Route, finding: string][] = [
+	for (const [document, finding] of [
 		["<!doctype html><html><br>&nbsp;</html>", notWms],
 		[wmts, notWms],
 		[whole.slice(0, 60), cut],
@@ -246,8 +249,7 @@ test("a document that is not of a WMS is wrong, an exception or a document that 
 			`<ExceptionReport><Exception ${missing}/></ExceptionReport>`,
 			"down answers with an exception: MissingParameterValue service",
 		],
-	];
-	for (const [document, finding] of rows) {
+	] as const) {
 		const { findings, asked } = await check(wms("roads"), { "/wms": document });
 		// After an exception, the version is left to the server.
 		const count = finding.includes("exception") ? 2 : 1;
@@ -267,7 +269,7 @@ test("large capabilities: the layer is asked for alone", async () => {
 	assert.is((await harvest(wms("roads"), memoryHost(routes))).shown.title, "Roads & streets");
 });
 
-test("what was harvested is used for the registered layer only, and stays while the service is down", async () => {
+test("a description is of the registered layer only, and stays while the service is down", async () => {
 	const server = memoryHost({ "/wms": current });
 	const { description, text: stored } = await harvest(wms("roads"), server);
 	const isOf = (name: string) => isDescribed(wms(name), description);
@@ -283,16 +285,15 @@ test("what was harvested is used for the registered layer only, and stays while 
 		const [state, , words] = later.findings[0] ?? [];
 		assert.equal([later.text, `${state} ${words}`], [text, finding]);
 	}
-	const settings = { metadataUrl: "", catalogueUrl: "" };
 	for (const registration of [wms("roads"), nodeAt("ogcWms", "/wms", { scrape_only: ["roads"] })]) {
 		const { description } = await harvest(registration, server);
 		const render = (one: typeof description | null) =>
-			targetNames.map((target) => renderAt(target, layerFacts("en", "roads", registration, one, settings)));
+			targetNames.map((target) => renderAt(target, factsOf("en", "roads", registration, one)));
 		assert.equal(render(description), render(null), "no fragment has the service's title");
 	}
 });
 
-test("a whole WMS or WMTS: every named layer in the order of the document, which a later order does not change", async () => {
+test("a whole WMS or WMTS: every named layer, in the first order of the document", async () => {
 	const server = memoryHost({ "/wms": current, "/wmts": wmts, "/1.0.0/WMTSCapabilities.xml": wmts });
 	const entriesOf = async (registration: Registration, stored: string | null = null) => {
 		const { description, text } = await harvest(registration, server, stored);
@@ -323,7 +324,7 @@ test("a whole WMS or WMTS: every named layer in the order of the document, which
 	}
 });
 
-/** Looks at the layer `roads`. @param draws what the service answers to the parameters of a picture; null: nothing drawn */
+/** Looks at the layer `roads`. @param draws whether a picture shows something, or the text of an exception */
 async function lookAt(
 	document: string,
 	draws: (query: Record<string, string>, path: string) => string | boolean = () => true,
@@ -349,7 +350,7 @@ async function lookAt(
 	};
 }
 
-test("a picture is asked for as the document says: version, reference and its axes, format, address, dimension, size", async () => {
+test("a request for a picture has the document's version, reference, axes, format, dimension, size", async () => {
 	const common = { VERSION: "1.3.0", FORMAT: "image/png", STYLES: "", WIDTH: "64", HEIGHT: "64" };
 	const degrees = { CRS: "EPSG:4326", BBOX: "40,-80,50,-60" };
 	const dimension = '<Dimension name="time" units="ISO8601">2024-01-01,2024-02-01/2024-12-31/P1D</Dimension>';
@@ -381,7 +382,7 @@ test("a picture is asked for as the document says: version, reference and its ax
 	assert.is(pictures.length, 1, "once for both languages");
 });
 
-test("what a viewer has to know of a layer that is drawn is a finding, and what was not seen is no verdict", async () => {
+test("what a viewer has to know is a finding, and what was not seen is no verdict", async () => {
 	const dimension = '<Dimension name="time" units="ISO8601">2024</Dimension>';
 	const scale = smallest(50_000);
 	const group = roads(`${here}${layerOf("a", scale)}${layerOf("b", smallest(10_000))}`);
@@ -434,7 +435,7 @@ test("what a viewer has to know of a layer that is drawn is a finding, and what 
 		assert.is((await lookAt(roads(here), () => draws, wms("roads"), site)).state, state);
 });
 
-test("a name that is listed in another way, or not at all, is a finding where the layer is drawn", async () => {
+test("another name in the list, or none, is a finding where the layer is drawn", async () => {
 	const document = roads(here);
 	const unreadable = "has characters that cannot be read in the name of the layer: r\ufffdseau";
 	const rows: [name: string, listed: string, draws: boolean | string, state: string | null, said: string][] =
@@ -450,7 +451,7 @@ test("a name that is listed in another way, or not at all, is a finding where th
 	}
 });
 
-test("scales of a whole service, bounds that are swapped, texts in languages and with elements in them", async () => {
+test("scales of a whole service, swapped bounds, texts in languages and with elements", async () => {
 	const englishOf = async (registration: Registration, document: string) =>
 		JSON.stringify((await harvest(registration, memoryHost({ "/wms": document }))).description?.en);
 	const scaled = roads(here, { root: here + smallest(50_000) });
@@ -470,7 +471,7 @@ test("scales of a whole service, bounds that are swapped, texts in languages and
 	);
 });
 
-test("a document is found: without a version, below the base address of a WMTS, in parts up to 64 MB", async () => {
+test("a document is found without a version, below the address of a WMTS, and up to 64 MB", async () => {
 	const refusing = { [`/wms?${request}`]: exceptionOf("Only 1.1.1"), "/wms": older };
 	assert.equal((await check(wms("roads"), refusing)).findings, []);
 	const base = nodeAt("ogcWmts", "/basemap", { scrape_only: ["topo"] });

@@ -7,7 +7,7 @@ import { runUnless } from "../../helpers/world.ts";
 
 const test = suite("Prometheus");
 
-function promtool(args: string[], input = ""): void {
+function promtool(args: string[], input = "") {
 	execFileSync("promtool", args, { input, stdio: "pipe" });
 }
 

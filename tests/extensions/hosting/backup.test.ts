@@ -1,10 +1,13 @@
-import { cp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { execFile } from "node:child_process";
+import { cp, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import * as assert from "uvu/assert";
 import { layerPath } from "../../../registry/smallkey.ts";
 import { Local, noon, wms } from "../../helpers/local.ts";
-import { type Ended, exits, prints, runScript, warns } from "../../helpers/process.ts";
+import { cleanEnvironment, exits, prints, runScript, warns } from "../../helpers/process.ts";
 import { freshSuite, temporaryFolder } from "../../helpers/world.ts";
+import { commandsOf } from "../../installed/page.ts";
 import { git } from "../../store/git-store.ts";
 
 let local: Local;
@@ -18,7 +21,7 @@ const test = freshSuite("npx fragment-publisher backup", async (use) => {
 	await writeFile(senders, '{"jstest":"test_-k"}', { mode: 0o644 });
 });
 
-function backUp(folder = local.folder, to = backup): Promise<Ended> {
+function backUp(folder = local.folder, to = backup) {
 	return runScript("backup", [to], { DATA_DIR: folder }, { now: () => new Date(noon) });
 }
 
@@ -37,14 +40,13 @@ const stateOf = async () => [
 	await readFile(join(backup, "senders.json"), "utf8"),
 ];
 
-/** Asserts that a backup is refused, and leaves the one that is there as it is. */
-async function refused(text: string | RegExp, code = 1, folder = local.folder): Promise<void> {
+async function refused(text: string | RegExp, code = 1, folder = local.folder) {
 	const before = await stateOf();
 	const { stdout } = await warns(backUp(folder), code, text);
 	assert.equal([stdout, await stateOf()], ["", before]);
 }
 
-test("the first backup copies everything, with modes for its owner only, and later ones what is new", async () => {
+test("the first backup copies everything, for its owner only, and later ones what is new", async () => {
 	const writes = [1, 2, 3].map((count) => local.put(`meanwhile${count}`, wms("meanwhile")));
 	await exits(backUp(local.folder, `${backup}.meanwhile`), 0);
 	for (const { status } of await Promise.all(writes)) assert.is(status, 201);
@@ -62,7 +64,7 @@ test("the first backup copies everything, with modes for its owner only, and lat
 	assert.not.match(later.stdout + first.stdout, "test_-k");
 });
 
-test("a source that began again, is damaged, or lacks its senders file leaves the backup as it is", async () => {
+test("a new or damaged source, or one without senders, leaves the backup as it is", async () => {
 	await exits(backUp(), 0);
 	await using other = await Local.open();
 	await writeFile(join(other.folder, "senders.json"), '{"publisher":"new"}');
@@ -97,6 +99,25 @@ test("a later backup misses what is lost or damaged of all earlier ones", async 
 	await refused(`${backup}: the backup failed: `);
 	await writeFile(join(backup, "repository.git/HEAD"), "");
 	await warns(backUp(), 1, "is damaged: move it away, and back up again");
+});
+
+// In tests/faults a standby takes over.
+test("a standby never follows a service that lost layers", async () => {
+	const standby = `${backup}.standby`;
+	await mkdir(standby);
+	const env = cleanEnvironment({ PRIMARY: local.folder, STANDBY: standby });
+	const follow = (commands = "") => promisify(execFile)("bash", ["-euc", commands], { env });
+	const [once, fetchLine] = commandsOf("docs/operate.md", "A standby on a clone").split(/\n(?=git)/);
+	await follow(once);
+	await local.put("followed", wms("followed"));
+	await follow(fetchLine);
+	assert.is(await git(standby, "rev-parse", "main"), local.store.tip);
+	// The service begins empty.
+	await using other = await Local.open();
+	await git(standby, "config", "remote.origin.url", other.repository);
+	const refusal = await follow(fetchLine).then(() => "", String);
+	assert.match(refusal, "[rejected]");
+	assert.is(await git(standby, "rev-parse", "main"), local.store.tip);
 });
 
 test.run();

@@ -36,14 +36,13 @@ function fill(words: string[] = [], env: Record<string, string> = {}): Promise<[
 	});
 }
 
-/** The bucket has the fragments and pages of the build, and nothing else. */
-function assertInStep(): void {
+function assertInStep() {
 	const built = [...filesIn(dist)].filter(([path]) => !/^_headers$|^\.|\.(?:gz|br)$/.test(path));
 	const stored = [...peer.objects].map(([name, { bytes }]) => [name, bytes.toString("latin1")]);
 	assert.equal(stored.sort(), built.map(([path, text]) => [path, text]).sort());
 }
 
-test("a build is uploaded with types and caching, then what changed, and what was deleted is removed last", async () => {
+test("a build is uploaded with its headers, then what changed; removals come last", async () => {
 	await mkdir(join(dist, "assets"));
 	await writeFile(join(dist, "assets/0123456789.webp"), "picture");
 	assert.equal(await fill(), [0, ""]);
@@ -65,7 +64,7 @@ test("a build is uploaded with types and caching, then what changed, and what wa
 	assert.match(peer.writes.join(), /^(PUT \S+?,){4}DELETE [^,]+,DELETE [^,]+$/);
 });
 
-test("after an interruption every object is whole and nothing is removed, and the next run continues", async () => {
+test("after an interruption every object is whole, and the next run continues", async () => {
 	await fill();
 	await rebuild(
 		new Map([...layers.keys()].filter((key) => key !== "feature").map((key) => [key, wms("next")])),
@@ -84,7 +83,7 @@ test("after an interruption every object is whole and nothing is removed, and th
 	assert.not.ok(peer.writes.some((write) => uploaded.includes(write)));
 });
 
-test("a wrong key, a missing bucket, variable or build end with an error, and nothing is changed", async () => {
+test("a wrong key, a missing bucket, variable or build is an error", async () => {
 	for (const [env, reason] of [
 		[{ AWS_ACCESS_KEY_ID: "another" }, "InvalidAccessKeyId"],
 		[{ OBJECTS_BUCKET: "none" }, "directory not found|NoSuchBucket"],

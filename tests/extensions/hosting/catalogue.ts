@@ -8,8 +8,8 @@ import { buildDist } from "../../conformance/engines.ts";
 import { exits, runScript } from "../../helpers/process.ts";
 import { writeFiles } from "../../helpers/world.ts";
 
-/** Builds the layers of conformance with their catalogue, and compressed copies. @returns the folder of the build */
-export async function buildCatalogue(folder: string): Promise<string> {
+/** The layers of conformance with their catalogue, and compressed copies. @returns the folder of the build */
+export async function buildCatalogue(folder: string) {
 	const dist = await buildDist(layers, folder);
 	const words = ["--layers", join(folder, "layers"), "--out", dist, "--compress"];
 	await exits(runScript("build", words, { PUBLIC_URL: "https://fragments.example" }), 0);
@@ -18,8 +18,7 @@ export async function buildCatalogue(folder: string): Promise<string> {
 	return dist;
 }
 
-/** One of each kind. */
-function catalogueFilesOf(dist: string): string[] {
+function catalogueFilesOf(dist: string) {
 	const nameIn = (folder: string, ending: string) =>
 		`${folder}/${readdirSync(join(dist, folder)).find((name) => name.endsWith(ending))}`;
 	return [

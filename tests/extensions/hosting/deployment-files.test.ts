@@ -26,7 +26,7 @@ test("the worker is asked first for several layers of every target", async () =>
 	}
 });
 
-test("systemd and Docker start what npm start does, and cut off nothing that is still stored", async () => {
+test("systemd and Docker start what npm start does, and cut off no write", async () => {
 	const start = JSON.parse(await read("package.json")).scripts.start as string;
 	const unit = await read("deploy/fragments.service");
 	assert.is(/^ExecStart=\/usr\/bin\/(.*)$/m.exec(unit)?.[1], start);
@@ -40,7 +40,7 @@ test("systemd and Docker start what npm start does, and cut off nothing that is 
 		assert.ok(Number(granted?.[1]) * 1000 > longestMs + 10_000, `${granted?.[0]}, and ${longestMs} ms`);
 });
 
-test("the worker is within its limits, makes no code from text, and asks for nothing of Node", async () => {
+test("the worker is small, makes no code from text, and imports nothing of Node", async () => {
 	for (const [entry, limit] of [
 		["api/worker/worker.ts", 100_000],
 		["scripts/worker.ts", 150_000],

@@ -12,7 +12,7 @@ import { logTo } from "../../store/git-store.ts";
 const gauges = { layers: 3, queue: 2, filesBehind: 0, isReady: 1 };
 const read = async (): Promise<Gauges> => gauges;
 
-function assertLines(text: string, lines: readonly string[]): void {
+function assertLines(text: string, lines: readonly string[]) {
 	for (const line of lines) assert.ok(text.includes(`\nfragments_${line}\n`), `${line} in\n${text}`);
 }
 
@@ -56,7 +56,7 @@ test("metrics have a port of their own, with one path", async () => {
 	await served.close();
 });
 
-test("a service with METRICS_PORT measures itself, not at the port of publishers and readers", async () => {
+test("a service with METRICS_PORT measures itself, at that port only", async () => {
 	await using folder = await temporaryFolder();
 	const { port, [Symbol.asyncDispose]: close } = await answering();
 	await close();

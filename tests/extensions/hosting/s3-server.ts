@@ -15,7 +15,6 @@ export interface S3Peer extends AsyncDisposable {
 
 const key = "S3RVER";
 
-/** With an empty bucket called `fragments`. */
 export async function startS3(): Promise<S3Peer> {
 	const server = await answering((request, response) => void answer(request, response, peer));
 	const peer: S3Peer = {
@@ -34,7 +33,7 @@ export async function startS3(): Promise<S3Peer> {
 	return peer;
 }
 
-/** Answers a request as Amazon S3 does ("PutObject", "DeleteObject", "HeadObject", "ListObjectsV2"). */
+/** As Amazon S3 ("PutObject", "DeleteObject", "HeadObject", "ListObjectsV2"). */
 async function answer(
 	request: IncomingMessage,
 	response: ServerResponse,
@@ -68,7 +67,7 @@ function describe(bytes: Buffer) {
 	return { ETag: `"${md5(bytes)}"`, "Last-Modified": date.toUTCString(), "Content-Length": bytes.length };
 }
 
-function listing(objects: S3Peer["objects"], prefix: string): string {
+function listing(objects: S3Peer["objects"], prefix: string) {
 	const contents = [...objects]
 		.filter(([name]) => name.startsWith(prefix))
 		.map(

@@ -50,11 +50,11 @@ const programs: Program[] = [
 	},
 ];
 
-function adapted(text: string, dist: string, port: number): string {
+function adapted(text: string, dist: string, port: number) {
 	return text.replaceAll("/var/www/fragments", dist).replace(/(?<=^\tlisten |_PORT[ :])80\b/m, String(port));
 }
 
-function isInstalled(command: string): boolean {
+function isInstalled(command: string) {
 	return spawnSync("which", [command]).status === 0;
 }
 
@@ -95,7 +95,7 @@ for (const { command, file, configuration, words } of programs) {
 	});
 }
 
-async function assertFragments(origin: string): Promise<void> {
+async function assertFragments(origin: string) {
 	for (const path of ["/v0.9/doc/en/23ax5t", "/v1/doc/fr/23ax5t", "/v2/doc/en/a+b=c", "/ramp4/fr/23ax5t"]) {
 		const answer = await ask(origin, "GET", path);
 		assert.is(answer.status, 200, path);
@@ -111,7 +111,7 @@ async function assertFragments(origin: string): Promise<void> {
 	assert.is((await ask(origin, "OPTIONS", "/v0.9/doc/en/none", { headers })).status, 204);
 }
 
-async function assertMissing(origin: string): Promise<void> {
+async function assertMissing(origin: string) {
 	for (const path of ["/index/none.json", "/assets/none.js", "/en/none.html"]) {
 		const { status, headers } = await ask(origin, "GET", path);
 		assert.is(status, 404, path);

@@ -30,7 +30,7 @@ test.before.each((scene) => {
 	scene.spoil = () => false;
 });
 
-async function serve(scene: Scene, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function serve(scene: Scene, request: IncomingMessage, response: ServerResponse) {
 	const path = decodeURIComponent((request.url ?? "").replace(/^\/base\//, ""));
 	if (scene.spoil(path, response, request)) return;
 	const file = path === "" || path.endsWith("/") ? `${path}index.html` : path;
@@ -49,7 +49,7 @@ async function serve(scene: Scene, request: IncomingMessage, response: ServerRes
 const verify = ({ url, dist }: Scene, ...words: string[]) =>
 	runScript("verify", [url, "--dist", dist, ...words]);
 
-test("a hosting that serves the build is verified, also after a fault that lasts for a moment", async (scene) => {
+test("a hosting that serves the build is verified, also after a short fault", async (scene) => {
 	await prints(verify(scene), 0, /^\d+ paths checked: all as built\n$/);
 	const spoiled = new Set<string>();
 	scene.spoil = (path, response) => {

@@ -9,15 +9,10 @@ import { exits, runScriptProcess } from "../../helpers/process.ts";
 import { folderSuite, runUnless, sharedSuite, temporaryFolder } from "../../helpers/world.ts";
 import { assertCatalogue, buildCatalogue } from "./catalogue.ts";
 
-interface Scene {
-	dist: string;
-	engine: Awaited<ReturnType<typeof startWorkers>>;
-}
-
 const base = "/rcs";
 
 /** Without a store, below a prefix, as on Cloudflare's paid plan. */
-const test = sharedSuite<Scene>("Cloudflare Workers", async (use) => {
+const test = sharedSuite("Cloudflare Workers", async (use) => {
 	const dist = await buildCatalogue(use(await temporaryFolder()).path);
 	const env = { BASE_PATH: base, SITE: "on", DOCS_MAX_KEYS: "900", SENDERS: JSON.stringify(senders) };
 	const engine = await startWorkers(dist, false, env);
@@ -35,10 +30,7 @@ test("every read is below BASE_PATH", async ({ engine }) => {
 		assert.is((await ask(engine.origin, "GET", path)).status, status, path);
 });
 
-test("files of the catalogue have the same headers below BASE_PATH, from the worker", async ({
-	dist,
-	engine,
-}) => {
+test("files of the catalogue have the same headers below BASE_PATH", async ({ dist, engine }) => {
 	const typeOf = (type = "") => type.split(";")[0]?.replace("application/xml", "application/atom+xml");
 	for (const prefix of [null, "rcs/"]) await assertCatalogue(engine.origin, dist, prefix, typeOf);
 	for (const path of ["/index/none.json", "/_headers"])

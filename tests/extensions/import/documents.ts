@@ -5,7 +5,7 @@ const image = "data:image/png;base64,iVBORw0KGgo=";
 const address = "http://maps.example/arcgis/rest/services/X/MapServer/1";
 
 /** Releases before 1.6 spelled two members of its columns otherwise. */
-function grid(isOld: boolean, names: string[]): object {
+function grid(isOld: boolean, names: string[]) {
 	const sorting = (sorts: boolean) =>
 		isOld ? { isSortable: sorts, sortType: "string" } : { orderable: sorts, type: "string" };
 	const field = { width: "400px", alignment: 1, columnTemplate: "unformatted_grid_value", ...sorting(true) };
@@ -107,7 +107,8 @@ export const release110 = version1(
 /** Release 1.0: MongoDB's own id, and the key beside it. */
 export const release10 = {
 	...features("old-10", {}, true),
-	...{ _id: { $oid: "53a1c2d3e4f5061728394a5b" }, key: "old-10" },
+	_id: { $oid: "53a1c2d3e4f5061728394a5b" },
+	key: "old-10",
 };
 
 /** A document of releases 2.0 to 3.0, with one request and one node for both languages. */

@@ -36,8 +36,15 @@ print(json.dumps(found))
 
 const wms = ["wms https://maps.example.ca/wms", "wms https://cartes.example.ca/wms"];
 const expected = {
-	...{ records: ["layers"], conforms: 7, title: "Map layers · Couches cartographiques", paths: 5 },
-	...{ ids: ["rivers"], paged: 200, item: "Schools · Écoles", rivers: wms, tiles: wms },
+	records: ["layers"],
+	conforms: 7,
+	title: "Map layers · Couches cartographiques",
+	paths: 5,
+	ids: ["rivers"],
+	paged: 200,
+	item: "Schools · Écoles",
+	rivers: wms,
+	tiles: wms,
 	schools: ["ams https://gis.example.ca/arcgis/rest/services/edu/MapServer"],
 	wells: ["afs https://gis.example.ca/arcgis/rest/services/wells/FeatureServer"],
 };

@@ -8,7 +8,9 @@ import { buildCatalogue } from "../../site/data/entries.ts";
 import { pageSettings } from "../../site/data/pages.ts";
 
 const layer = (smallkey: string, type: string, en: string, fr: string, more: Partial<Entry> = {}): Entry => ({
-	...{ smallkey, type, title: { en, fr } },
+	smallkey,
+	type,
+	title: { en, fr },
 	address: { en: "https://maps.example.ca/wms", fr: "https://cartes.example.ca/wms" },
 	...more,
 });
@@ -32,7 +34,7 @@ export const layers: Entry[] = [
 	...Array.from({ length: 200 }, (_, at) => layer(`many${at}`, "wms", `Census ${at}`, `Recensement ${at}`)),
 ];
 
-/** Answers requests of the OGC API below `/base` as a service does, from a catalogue of `layers` in a folder. */
+/** Answers requests below `/base` as a service does, from a catalogue of `layers` in a folder. */
 export async function openRecords(publicUrl = "") {
 	const folder = await temporaryFolder();
 	const own = { ...pageSettings, publicUrl };

@@ -9,8 +9,7 @@ const test = sharedSuite("OGC API Records", async (use) => use(await openRecords
 
 type Ask = Awaited<ReturnType<typeof openRecords>>["ask"];
 
-// biome-ignore lint/suspicious/noExplicitAny: the members of an answer are what is tested
-async function read(ask: Ask, path: string, status = 200, ...more: [string?]): Promise<any> {
+async function read(ask: Ask, path: string, status = 200, ...more: [string?]) {
 	const reply = await ask(`/base${path}`, ...more);
 	assert.is(reply.status, status, path);
 	return JSON.parse(reply.body);
@@ -75,7 +74,7 @@ test("what cannot be read is refused in the language of the request", async ({ a
 	for (const path of [`${items}/none`, `${items}/%zz`, "/collections/none"]) await read(ask, path, 404);
 });
 
-test("answers may be read by any page, and are asked for again only when they change", async ({ ask }) => {
+test("any page may read answers, and asks again only when they change", async ({ ask }) => {
 	const path = `/base${items}/rivers`;
 	const headers = (await ask(path)).headers as Record<string, string>;
 	assert.is(headers["Access-Control-Allow-Origin"], "*");
@@ -83,9 +82,7 @@ test("answers may be read by any page, and are asked for again only when they ch
 	assert.is((await ask(path, null, { "if-none-match": headers.ETag ?? "" })).status, 304);
 });
 
-test("a record is a GeoJSON feature whose links name services as QGIS' MetaSearch reads them", async ({
-	ask,
-}) => {
+test("a record is a GeoJSON feature with links that QGIS' MetaSearch reads", async ({ ask }) => {
 	const record = await read(ask, `${items}/rivers`);
 	assert.equal([record.type, record.id, record.properties.type], ["Feature", "rivers", "wms"]);
 	const ring = "[[-95,41],[-74,41],[-74,57],[-95,57],[-95,41]]";
@@ -108,9 +105,7 @@ test("a record is a GeoJSON feature whose links name services as QGIS' MetaSearc
 	assert.is((await services("tiles"))[0], "OGC:WMTS https://maps.example.ca/wms base");
 });
 
-test("links are absolute where the request names its host or PUBLIC_URL is set, else relative", async ({
-	ask,
-}) => {
+test("links are absolute where the host or PUBLIC_URL is known, else relative", async ({ ask }) => {
 	await using published = await openRecords("https://layers.example.ca/rcs/");
 	const linksAt = async (from: Ask, path: string, origin?: string) => {
 		const { links } = await read(from, path, 200, origin);

@@ -61,7 +61,8 @@ function memberOf(place: string): Record<string, string> {
 const proposed =
 	(sure: "same" | "perhaps") =>
 	(en: string | null, fr: string | null = en): Expected => ({
-		...{ sure, ...(en !== null && { en: memberOf(en) }) },
+		sure,
+		...(en !== null && { en: memberOf(en) }),
 		...(fr !== null && { fr: memberOf(fr) }),
 	});
 export const same = proposed("same");
@@ -80,15 +81,14 @@ export function wmsAt(service_url: string, en: string, fr = en): Registration {
 export const stations: WorldLayer = { id: 3, name: "Stations" };
 const kinds: Record<string, WorldLayer> = {
 	stations,
-	lakes: {
-		...{ id: 0, name: "Lakes", geometry: "esriGeometryPolygon" },
-		fields: ["OBJECTID", "LAKE", "DEPTH"],
-	},
+	lakes: { id: 0, name: "Lakes", geometry: "esriGeometryPolygon", fields: ["OBJECTID", "LAKE", "DEPTH"] },
 	roads: { id: 5, name: "Roads", fields: ["OBJECTID", "ROAD", "LANES"], colour: 90 },
 };
 const wmsKinds: Record<string, WmsLayer> = {
 	rivers: {
-		...{ name: "rivers", title: "Rivers of Canada", box: [-141, 41, -52, 84] },
+		name: "rivers",
+		title: "Rivers of Canada",
+		box: [-141, 41, -52, 84],
 		abstract: "All rivers that are longer than ten kilometres.",
 	},
 	woods: { name: "woods", title: "Woods", abstract: "Where trees stand." },
@@ -98,26 +98,26 @@ const wmsKinds: Record<string, WmsLayer> = {
 
 const numbers = new Set(["colour", "features", "scale"]);
 
-function memberValue(name: string, text: string): unknown {
+function memberValue(name: string, text: string) {
 	if (name === "extent") return text.split(" ").map(Number);
 	if (name === "fields") return text.replace("ALL", stationFields.join(" ")).split(" ");
 	return numbers.has(name) ? Number(text) : text;
 }
 
 /** `colour=10;name=Measuring stations` */
-function membersOf(text: string | undefined): object {
+function membersOf(text: string | undefined) {
 	const members = text ? text.split(";").map((member) => member.split("=") as [string, string]) : [];
 	return Object.fromEntries(members.map(([name, value]) => [name, memberValue(name, value)]));
 }
 
-function kindOf<T>(all: Record<string, T>, kind: string, word: string): T {
+function kindOf<T>(all: Record<string, T>, kind: string, word: string) {
 	const layer = all[kind];
 	if (!layer) throw new Error(`no such layer: ${word}`);
 	return layer;
 }
 
 /** Layers in words: `lakes, stations#5(colour=10)` */
-function layersIn(text = ""): WorldLayer[] {
+function layersIn(text = "") {
 	const all = text === "" ? [] : text.split(", ");
 	return all.map((word) => {
 		const [, kind = "", id, members] = /^(\w+)(?:#(\d+))?(?:\((.*)\))?$/.exec(word) ?? [];

@@ -2,7 +2,7 @@ import { A, featureAt, maps, movesOf, other, ows, perhaps, rest, same, W, wmsAt 
 import { runMoves } from "./run-moves.ts";
 import { arcgisError, at, type Host, host, page, redirect } from "./world.ts";
 
-// Moves after which something is near that is not the layer, or that only some evidence leads to.
+// Moves after which something near is not the layer, or only some evidence leads to it.
 
 const copies = "Water/Hydro: lakes, stations | Sea/Hydro: lakes, stations";
 const hydro = { registered: featureAt("Water/Hydro/MapServer/3"), before: A(copies) };

@@ -48,28 +48,33 @@ test.after.each(async () => {
 	assert.equal(local.reported, []);
 });
 
-async function health(): Promise<string> {
+async function health() {
 	return `${await local.git("show", `${main}:${healthPath}`)}\n`;
 }
 
-async function propose(): Promise<void> {
+async function propose() {
 	const proposal = {
-		...{ subject: "repair moved", text: "", markdown: "", evidence: ["0123456789abcdef"] },
-		...{ sure: "same" as const, branch: "repair/moved", smallkeys: ["moved"] },
+		subject: "repair moved",
+		text: "",
+		markdown: "",
+		evidence: ["0123456789abcdef"],
+		sure: "same" as const,
+		branch: "repair/moved",
+		smallkeys: ["moved"],
 		edits: [{ path: layerPath("moved"), text: wms("new") }],
 	};
 	const base = await local.git("rev-parse", main);
 	await writeProposal(local.repository, base, proposal, undefined, new Date(local.now));
 }
 
-async function next(): Promise<number> {
+async function next() {
 	const ms = timers.waiting[0]?.ms ?? 0;
 	timers.run();
 	await eventually(() => timers.waiting.length === 1);
 	return ms;
 }
 
-test("a search runs soon after the start, then once a day, and never writes the layer itself", async () => {
+test("a search runs soon after the start, then once a day, and writes no layer", async () => {
 	const layer = await local.git("show", `${main}:${layerPath("moved")}`);
 	assert.ok((await next()) < hour);
 	assert.is(searches, 1);
@@ -83,7 +88,7 @@ test("a search runs soon after the start, then once a day, and never writes the 
 	assert.is(await local.git("show", `${main}:${layerPath("moved")}`), layer);
 });
 
-test("the status and the health say that a repair waits, and say it no more once it is gone", async () => {
+test("the status and the health say that a repair waits, as long as it does", async () => {
 	await next();
 	assert.equal(JSON.parse(await health()), {
 		sick: {

@@ -39,16 +39,21 @@ const notFound = arcgisError(404, "Service not found");
 
 export const stationFields = ["OBJECTID", "NAME", "CLASS", "KIND", "OPENED"];
 
-function layerDocument(layer: WorldLayer): object {
+function layerDocument(layer: WorldLayer) {
 	const [xmin, ymin, xmax, ymax] = layer.extent ?? [-123, 45, -60, 70];
 	const { id, name, colour = 200, fields = stationFields } = layer;
 	return documentOf({
-		...{ id, name, type: layer.type ?? "Feature Layer", displayField: fields[1] ?? "" },
-		...{ geometryType: layer.geometry ?? "esriGeometryPoint", minScale: layer.scale ?? 0 },
+		id,
+		name,
+		type: layer.type ?? "Feature Layer",
+		displayField: fields[1] ?? "",
+		geometryType: layer.geometry ?? "esriGeometryPoint",
+		minScale: layer.scale ?? 0,
 		extent: { xmin, ymin, xmax, ymax, spatialReference: { wkid: 4269 } },
 		drawingInfo: { renderer: { type: "simple", label: `symbol ${colour}`, symbol: marker(colour) } },
 		fields: fields.map((field) => ({
-			...{ name: field, alias: field },
+			name: field,
+			alias: field,
 			type: field === "OBJECTID" ? "esriFieldTypeOID" : "esriFieldTypeString",
 		})),
 	});
@@ -79,7 +84,9 @@ export function arcgis(
 		const layers = services[service] as readonly WorldLayer[];
 		const rest = path.slice(service.length + 1);
 		const listed = layers.map(({ id, name, type }) => ({
-			...{ id, name, parentLayerId: -1 },
+			id,
+			name,
+			parentLayerId: -1,
 			...(type === "Group Layer" && { subLayerIds: [id + 1] }),
 		}));
 		if (rest === "") return json({ layers: listed });
@@ -97,7 +104,7 @@ export function arcgis(
 export const oddService = "/arcgis/rest/services/Odd/MapServer";
 
 /** Serves a layer, which pages may read, too. */
-export function serveOdd(peer: Peer, id: number): void {
+export function serveOdd(peer: Peer, id: number) {
 	const answerOf = arcgis({ "Odd/MapServer": [{ id, name: "Stations" }] });
 	const headers = { "Content-Type": "application/json", "Access-Control-Allow-Origin": "*" };
 	peer.otherwise = ({ url = "" }, response) => {
@@ -169,7 +176,7 @@ export class MemoryWorld {
 	readonly asked: string[] = [];
 	#world: World = {};
 
-	enter(world: World): void {
+	enter(world: World) {
 		this.#world = world;
 		this.asked.length = 0;
 	}
@@ -188,13 +195,11 @@ export class MemoryWorld {
 		return { ...createClients(ask, 3978), fetch };
 	}
 
-	/** Harvests a layer. @param known what was harvested before */
 	async describe(registration: Registration, known: Description | null = null) {
 		const harvested = await harvestLayer(registration, known, this.clients());
 		return { harvested, description: mergeDescription(registration, harvested, known) };
 	}
 
-	/** Registers layers in a repository, as they were harvested in a world. */
 	async register(world: World, registrations: readonly (readonly [smallkey: string, Registration])[]) {
 		this.enter(world);
 		const layers: CheckedLayer[] = [];

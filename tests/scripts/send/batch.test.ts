@@ -11,7 +11,7 @@ import { startPeer } from "../../store/github-peer.ts";
 const folder = await temporaryFolder();
 const dataDir = join(folder.path, "data");
 
-async function batch(files: Record<string, string>): Promise<string> {
+async function batch(files: Record<string, string>) {
 	const path = await mkdtemp(join(folder.path, "batch-"));
 	writeFiles(path, files);
 	return path;
@@ -27,7 +27,7 @@ test.before(async () => {
 });
 test.after(folder.remove);
 
-test("many layers are one commit, flat or sharded; a second run commits what is missing", async () => {
+test("many layers are one commit; a second run commits what is missing", async () => {
 	const before = await git("rev-parse", "main");
 	const files = { "one.json": wmsFile("a"), "tw/two.json": featureFile(), "X.json": wmsFile("b") };
 	const words = [await batch(files), "--sender", "batcher"];
@@ -46,8 +46,11 @@ test("many layers are one commit, flat or sharded; a second run commits what is 
 test("a batch with problems names each of them, and stores nothing", async () => {
 	const before = await git("rev-parse", "main");
 	const path = await batch({
-		...{ "good.json": wmsFile("a"), "GOOD.json": wmsFile("a"), "xx/good2.json": wmsFile("a") },
-		...{ "bad.json": wmsFile("a", "ftp://x"), "readme.md": "" },
+		"good.json": wmsFile("a"),
+		"GOOD.json": wmsFile("a"),
+		"xx/good2.json": wmsFile("a"),
+		"bad.json": wmsFile("a", "ftp://x"),
+		"readme.md": "",
 	});
 	await symlink("/etc/passwd", join(path, "link.json"));
 	await warns(register([path]), 1, [
@@ -84,11 +87,10 @@ test("--partial stores what is in order and not refused, and --dry-run stores no
 		"more.json": wmsFile("a"),
 		"part.json": wmsFile("a"),
 	});
-	const refusal =
-		"smallkey: Three differs only in case from three, which is registered, waits for review or is in the same change\n";
+	const refusal = /^smallkey: Three differs only in case from three, .*\n$/;
 	const dryRun = await prints(register([twin, "--dry-run"]), 1, "1 added: more\n0 changed\n1 unchanged\n");
 	const partial = await prints(register([twin, "--partial"]), 1, /^1 registered, 1 stored already/);
-	assert.equal([dryRun.stderr, partial.stderr], [refusal, refusal]);
+	for (const { stderr } of [dryRun, partial]) assert.match(stderr, refusal);
 	assert.is(await changed(), "layers/mo/more.json");
 });
 
@@ -106,7 +108,7 @@ test("with --review-name the layers wait on a branch, and a second run adds noth
 	);
 });
 
-test("on GitHub a batch is one commit, or one pull request, and its requests grow by one for 100 layers", async () => {
+test("on GitHub a batch is one commit or one pull request, by few requests", async () => {
 	await using peer = await startPeer();
 	const env = { ...peer.env, DATA_DIR: join(folder.path, "unused") };
 	const { requests } = peer.proxy;

@@ -9,7 +9,7 @@ import { canonicalText } from "../../../registry/registration.ts";
 import { indexVersion } from "../../../site/data/entries.ts";
 import { blobId } from "../../../store/hashes.ts";
 import { manual, noon } from "../../helpers/local.ts";
-import { type Ended, exits, prints, runScript, warns } from "../../helpers/process.ts";
+import { exits, prints, runScript, warns } from "../../helpers/process.ts";
 import { answering, freshSuite, temporaryFolder, writeFiles } from "../../helpers/world.ts";
 
 type Answer = { status: number; text: string };
@@ -27,20 +27,18 @@ const test = freshSuite<Scene>("npx fragment-publisher put, remove and sign", as
 	const folder = use(await temporaryFolder()).path;
 	writeFiles(folder, { "layer.json": manual });
 	const server = use(await answering((request, response) => void scene.respond(request, response)));
-	const respond: Scene["respond"] = async (request, response) => {
-		scene.requests.push({ request, body: await textOf(request) });
-		const { answer } = scene;
-		const { status, text } = typeof answer === "function" ? answer(request) : answer;
-		response.writeHead(status).end(text);
-	};
-	const answer = { status: 201, text: '{"smallkey":"my-layer"}' };
 	return {
 		folder,
 		file: join(folder, "layer.json"),
 		url: `${server.origin}/base`,
-		respond,
 		requests: [],
-		answer,
+		answer: { status: 201, text: '{"smallkey":"my-layer"}' },
+		respond: async (request, response) => {
+			scene.requests.push({ request, body: await textOf(request) });
+			const { answer } = scene;
+			const { status, text } = typeof answer === "function" ? answer(request) : answer;
+			response.writeHead(status).end(text);
+		},
 	};
 });
 
@@ -48,46 +46,42 @@ const secret = "a secret: -x $é";
 const timestamp = new Date(noon).toISOString();
 const now = () => new Date(noon);
 
-function run(
-	{ url }: Scene,
-	name: string,
-	words: string[],
-	env?: Record<string, string>,
-	io = {},
-): Promise<Ended> {
+function run({ url }: Scene, name: string, words: string[], env?: Record<string, string>, io = {}) {
 	const all = [...words, "--url", url, "--sender", "jstest"];
 	return runScript(name, all, env ?? { SENDER_SECRET: secret }, { now, ...io });
 }
 
 const put = (scene: Scene, ...more: string[]) => run(scene, "put", ["my-layer", scene.file, ...more]);
+const remove = (scene: Scene, ...words: string[]) => run(scene, "remove", words);
+const register = (scene: Scene, ...words: string[]) => run(scene, "register", words);
 
-function signatureOf(text: string, path = "/base/register/my-layer", time = timestamp): Promise<string> {
+function signatureOf(text: string, path = "/base/register/my-layer", time = timestamp) {
 	return sign(secret, { path, sender: "jstest", timestamp: time, body: new TextEncoder().encode(text) });
 }
 
-function writeBatch(folder: string, keys: readonly string[]): string {
+function writeBatch(folder: string, keys: readonly string[]) {
 	const batch = join(folder, "batch");
 	mkdirSync(batch, { recursive: true });
 	writeFiles(batch, Object.fromEntries(keys.map((key) => [`${key}.json`, manual])));
 	return batch;
 }
 
-function sent({ requests }: Scene): string[] {
+function sent({ requests }: Scene) {
 	return requests.map(({ request }) => `${request.method} ${request.url}`).sort();
 }
 
-test("put sends the file as it is, and remove an empty DELETE, signed with the base path", async (scene) => {
+test("put sends the file as it is, remove an empty DELETE, signed with the base path", async (scene) => {
 	const sending = await put(scene);
 	assert.equal([sending.code, sending.stdout, sending.stderr], [0, '{\n  "smallkey": "my-layer"\n}\n', ""]);
 	scene.answer = { status: 204, text: "" };
-	await prints(run(scene, "remove", ["my-layer"]), 0, /^204 my-layer\n$/);
+	await prints(remove(scene, "my-layer"), 0, /^204 my-layer\n$/);
 	assert.equal(sent(scene), ["DELETE /base/register/my-layer", "PUT /base/register/my-layer"]);
 	for (const { request, body } of scene.requests) {
 		assert.is(body, request.method === "PUT" ? manual : "");
 		const { authorization, timestamp: time, sender } = request.headers;
 		assert.equal([authorization, time, sender], [await signatureOf(body), timestamp, "jstest"]);
 	}
-	await run(scene, "remove", ["a+b=c"]);
+	await remove(scene, "a+b=c");
 	const escaped = "/base/register/a+b=c";
 	const last = scene.requests.at(-1)?.request;
 	assert.equal([last?.url, last?.headers.authorization], [escaped, await signatureOf("", escaped)]);
@@ -102,7 +96,7 @@ test("register --url sends a folder, each layer signed, and lists what became of
 			return { status: 201, text: '{"changed":false,"branch":"register/five","published":false}' };
 		return { status: 201, text: JSON.stringify({ changed: url.endsWith("/two") }) };
 	};
-	const { stdout, stderr } = await exits(run(scene, "register", [batch]), 1);
+	const { stdout, stderr } = await exits(register(scene, batch), 1);
 	assert.equal(stdout.split("\n"), [
 		`1 changed, 2 as they were, 1 waiting for a reviewer, 1 refused, of 5 layers for ${scene.url}`,
 		...["changed: two", "waiting for a reviewer: five", ""],
@@ -111,7 +105,7 @@ test("register --url sends a folder, each layer signed, and lists what became of
 	assert.is(sent(scene).length, 5);
 	for (const { request, body } of scene.requests)
 		assert.is(request.headers.authorization, await signatureOf(body, request.url));
-	assert.equal(JSON.parse((await run(scene, "register", [batch, "--json"])).stdout), {
+	assert.equal(JSON.parse((await register(scene, batch, "--json")).stdout), {
 		...{ changed: ["two"], unchanged: ["one", "three"], waiting: ["five"], refused: ["four"], unsent: [] },
 	});
 });
@@ -122,7 +116,7 @@ test("remove takes several layers, and a file of them", async (scene) => {
 		if (url.endsWith("/three")) return { status: 404, text: '{"errors":["not there"]}' };
 		return { status: 204, text: "" };
 	};
-	const { stdout, stderr } = await exits(run(scene, "remove", ["one", "four", "two", "three", "one"]), 1);
+	const { stdout, stderr } = await exits(remove(scene, "one", "four", "two", "three", "one"), 1);
 	assert.equal(stdout.split("\n"), [
 		`2 layers removed from ${scene.url}, 1 waiting for a reviewer, 1 refused`,
 		...["removed: four two", "waiting for a reviewer: one", ""],
@@ -130,17 +124,19 @@ test("remove takes several layers, and a file of them", async (scene) => {
 	assert.is(stderr, `404 from ${scene.url}/register/three\nthe service: not there\n`);
 	const removals = ["four", "one", "three", "two"].map((key) => `DELETE /base/register/${key}`);
 	assert.equal(sent(scene), removals);
-	await exits(run(scene, "remove", []), 2);
+	await exits(remove(scene), 2);
 	scene.requests = [];
 	const file = join(scene.folder, "keys.txt");
 	await writeFile(file, Buffer.from("\ufefftwo\r\nfour\r\n", "utf16le"));
-	await warns(run(scene, "remove", ["--file", file]), 0, "keys.txt: is in UTF-16, and read so");
+	await warns(remove(scene, "--file", file), 0, "keys.txt: is in UTF-16, and read so");
 	assert.equal(sent(scene), ["DELETE /base/register/four", "DELETE /base/register/two"]);
 	scene.requests = [];
 	await writeFile(file, "two b/c");
-	await warns(run(scene, "remove", ["one", "--file", file]), 2, "keys.txt: a smallkey must be 1 to 64 of");
+	await warns(remove(scene, "one", "--file", file), 2, "keys.txt: a smallkey must be 1 to 64 of");
 	assert.equal(sent(scene), []);
 });
+
+const removal = ["--remove-others", "--owned", "mine-*"];
 
 /** A service whose catalogue has chunks of smallkeys. */
 const catalogueOf =
@@ -164,7 +160,7 @@ test("register --remove-others removes what the sender owns and the folder lacks
 	const batch = writeBatch(scene.folder, ["mine-2", "other-2"]);
 	const removed = () => sent(scene).filter((line) => line.startsWith("DELETE "));
 	scene.answer = answerWithCatalogue;
-	const words = [batch, "--remove-others", "--owned", "mine-*", "x-?"];
+	const words = [batch, ...removal, "x-?"];
 	const age = `What ${scene.url} has: its catalogue at abc, without later changes`;
 	const list = `To be removed from ${scene.url}, since the folder does not have them: mine-1 mine-3`;
 	for (const [answer, end] of [
@@ -178,29 +174,28 @@ test("register --remove-others removes what the sender owns and the folder lacks
 	const all = `2 layers removed from ${scene.url}\nremoved: mine-1 mine-3\n`;
 	await prints(run(scene, "register", words, undefined, { ask: async () => "yes" }), 0, all);
 	assert.equal(removed(), ["DELETE /base/register/mine-1", "DELETE /base/register/mine-3"]);
-	const asJson = await run(scene, "register", [...words, "--yes", "--json"]);
+	const asJson = await register(scene, ...words, "--yes", "--json");
 	assert.equal(JSON.parse(asJson.stdout).others.removed, ["mine-1", "mine-3"]);
 });
 
-test("register --remove-others removes nothing if a layer was refused, or the catalogue is not there", async (scene) => {
+test("register --remove-others removes nothing after a refusal, or without the catalogue", async (scene) => {
 	const batch = writeBatch(scene.folder, ["mine-1"]);
-	const words = [batch, "--remove-others", "--owned", "mine-*", "--yes"];
+	const words = [batch, ...removal, "--yes"];
 	scene.answer = (request) =>
 		request.method === "PUT" ? { status: 400, text: '{"errors":["no"]}' } : answerWithCatalogue(request);
-	await exits(run(scene, "register", words), 1);
+	await exits(register(scene, ...words), 1);
 	scene.answer = (request) =>
 		request.url?.endsWith("/02-a.json") ? { status: 503, text: "" } : answerWithCatalogue(request);
 	const reason = "/02-a.json: answers 503; --remove-others needs the service's";
-	await warns(run(scene, "register", words), 2, reason);
-	for (const wrong of ["--remove-others", "--owned=mine-*"])
-		await exits(run(scene, "register", [batch, wrong]), 2);
+	await warns(register(scene, ...words), 2, reason);
+	for (const wrong of ["--remove-others", "--owned=mine-*"]) await exits(register(scene, batch, wrong), 2);
 	assert.not.match(sent(scene).join(), "DELETE");
 });
 
 test("register --remove-others removes few layers only, or as many as --remove-at-most says", async (scene) => {
 	const keysOf = (count: number) => Array.from({ length: count }, (_, at) => `mine-${at}`);
 	const empty = writeBatch(scene.folder, []);
-	const removal = ["--remove-others", "--owned", "mine-*", "--yes"];
+	const words = [...removal, "--yes"];
 	for (const [count, missing, max] of [
 		[20, 3, 2],
 		[3, 3, 2],
@@ -210,28 +205,24 @@ test("register --remove-others removes few layers only, or as many as --remove-a
 		const folder = writeBatch(join(scene.folder, `${count}`), keysOf(count - missing));
 		const allowed = `at most ${max} may be removed: --remove-at-most ${missing} allows it. Nothing was sent`;
 		const reason = `${missing} of the ${count} layers that match mine-* are not in the folder, and ${allowed}`;
-		await warns(run(scene, "register", [folder, ...removal]), 1, reason);
-		const low = [...removal, "--remove-at-most", String(missing - 1)];
-		await warns(run(scene, "register", [folder, ...low]), 1, `at most ${missing - 1} may be removed`);
+		await warns(register(scene, folder, ...words), 1, reason);
+		const low = [...words, "--remove-at-most", String(missing - 1)];
+		await warns(register(scene, folder, ...low), 1, `at most ${missing - 1} may be removed`);
 	}
 	scene.answer = catalogueOf(keysOf(3));
-	const listed = await prints(
-		run(scene, "register", [empty, ...removal, "--dry-run"]),
-		1,
-		"3 removed: mine-0 ",
-	);
+	const listed = await prints(register(scene, empty, ...words, "--dry-run"), 1, "3 removed: mine-0 ");
 	assert.match(listed.stderr, "at most 2 may be removed");
 	assert.not.match(sent(scene).join(), /PUT|DELETE/);
-	const enough = [empty, ...removal, "--remove-at-most", "3"];
+	const enough = [empty, ...words, "--remove-at-most", "3"];
 	await prints(run(scene, "register", enough), 0, "removed: mine-0 mine-1 mine-2");
 });
 
-test("register --partial sends the files that are in order, names the others, and removes nothing", async (scene) => {
+test("register --partial sends the right files, names the others, and removes nothing", async (scene) => {
 	const batch = writeBatch(scene.folder, ["mine-1", "mine-5"]);
 	await writeFile(join(batch, "bad.json"), "{}");
 	scene.answer = answerWithCatalogue;
-	const words = [batch, "--partial", "--remove-others", "--owned", "mine-*", "--yes"];
-	const { stdout, stderr } = await exits(run(scene, "register", words), 1);
+	const words = [batch, "--partial", ...removal, "--yes"];
+	const { stdout, stderr } = await exits(register(scene, ...words), 1);
 	assert.match(stdout, "2 changed, 0 as they were, 1 left out, of 3 files");
 	assert.match(stderr, /bad\.json: \/version: is missing[\s\S]*\nnothing is removed/);
 	const writes = sent(scene).filter((line) => !line.startsWith("GET "));
@@ -247,7 +238,7 @@ test("register --dry-run lists what would change, and sends nothing", async (sce
 		if (!url.includes("/status/")) return answerWithCatalogue(request);
 		return { status: 200, text: JSON.stringify({ etag: url.endsWith("/mine-1") ? stored : '"0"' }) };
 	};
-	const words = [batch, "--dry-run", "--remove-others", "--owned", "mine-*"];
+	const words = [batch, "--dry-run", ...removal];
 	const text = "1 added: new\n1 changed: mine-2\n1 unchanged\n1 removed: mine-3\nnothing was sent\n";
 	await prints(run(scene, "register", words, {}), 0, text);
 	const asJson = await exits(run(scene, "register", [...words, "--json"], {}), 0);
@@ -258,7 +249,7 @@ test("register --dry-run lists what would change, and sends nothing", async (sce
 	assert.not.match(sent(scene).join(), /PUT|DELETE/);
 });
 
-test("a request whose time the service refuses is signed once more, with the service's time", async (scene) => {
+test("a request with a refused time is signed again with the service's time", async (scene) => {
 	let aheadMs = 600_000;
 	scene.respond = async (request, response) => {
 		scene.requests.push({ request, body: await textOf(request) });
@@ -280,14 +271,14 @@ test("a request whose time the service refuses is signed once more, with the ser
 	assert.is(scene.requests.length, 1, "not for a time that is days away");
 });
 
-test("register removes nothing after an interruption, even if all was sent before it", async (scene) => {
+test("register removes nothing after an interruption", async (scene) => {
 	const batch = writeBatch(scene.folder, ["mine-1", "mine-3"]);
 	const ending = new AbortController();
 	scene.answer = (request) => {
 		if (request.url?.endsWith("/mine-3")) ending.abort();
 		return answerWithCatalogue(request);
 	};
-	const words = [batch, "--remove-others", "--owned", "mine-*", "--yes"];
+	const words = [batch, ...removal, "--yes"];
 	const ended = await run(scene, "register", words, undefined, { interrupted: () => ending.signal });
 	assert.match(ended.stderr, "nothing is removed");
 	assert.not.match(sent(scene).join(), "DELETE");
@@ -295,16 +286,16 @@ test("register removes nothing after an interruption, even if all was sent befor
 
 test("register --review-name sends the header Review with each change", async (scene) => {
 	const batch = writeBatch(scene.folder, ["one", "two"]);
-	await exits(run(scene, "register", [batch, "--review-name", "spring.2026"]), 0);
+	await exits(register(scene, batch, "--review-name", "spring.2026"), 0);
 	for (const { request } of scene.requests) assert.is(request.headers.review, "spring.2026");
-	await warns(run(scene, "register", [batch, "--review-name", ".a"]), 2, "It must be 1 to 64 of");
+	await warns(register(scene, batch, "--review-name", ".a"), 2, "It must be 1 to 64 of");
 	assert.is(scene.requests.length, 2);
 });
 
 test("nothing is sent where a file is wrong or missing, or the words do not fit", async (scene) => {
 	const batch = writeBatch(scene.folder, ["good"]);
 	await writeFile(join(batch, "bad.json"), "{}");
-	await warns(run(scene, "register", [batch]), 1, ["bad.json: /version: is missing", /nothing was sent/]);
+	await warns(register(scene, batch), 1, ["bad.json: /version: is missing", /nothing was sent/]);
 	await warns(run(scene, "put", ["my-layer", scene.folder]), 2, `${scene.folder}: is a folder\n`);
 	await warns(
 		run(scene, "put", ["my-layer", join(scene.folder, "none.json")]),
@@ -342,14 +333,14 @@ test("put and remove --if-match send the ETag, which a receipt shows", async (sc
 	};
 	await prints(put(scene), 0, `{\n  "smallkey": "my-layer",\n  "etag": "\\"${id}\\""\n}\n`);
 	for (const etag of [id, `"${id}"`, `W/"${id}"`, "*"]) await exits(put(scene, "--if-match", etag), 0);
-	await exits(run(scene, "remove", ["my-layer", "--if-match", id]), 0);
+	await exits(remove(scene, "my-layer", "--if-match", id), 0);
 	const sentTags = scene.requests.map(({ request }) => request.headers["if-match"]);
 	assert.equal(sentTags, [undefined, `"${id}"`, `"${id}"`, `"${id}"`, "*", `"${id}"`]);
 	await warns(put(scene, "--if-match", "abc"), 2, "It must be an ETag, or *.");
-	await warns(run(scene, "remove", ["a", "b", "--if-match", id]), 2, "--if-match: with one smallkey");
+	await warns(remove(scene, "a", "b", "--if-match", id), 2, "--if-match: with one smallkey");
 });
 
-test("what a server answers is printed with its control characters spelled out, as no command of a CI runner", async (scene) => {
+test("control characters and commands of a CI runner in an answer are spelled out", async (scene) => {
 	const hostile = "\u001b]0;title\u0007\u009b2J\u202e\r";
 	const shown = "\\u001b]0;title\\u0007\\u009b2J\\u202e\\u000d";
 	scene.answer = { status: 201, text: JSON.stringify({ smallkey: "\u009b2J\u202e", key: "two\nlines" }) };
@@ -361,7 +352,7 @@ test("what a server answers is printed with its control characters spelled out, 
 	assert.not.match(stderr, /^\s*::/m);
 	scene.answer = { status: 502, text: `<html>${hostile}\nBad gateway` };
 	const lines = `the service: <html>${shown}\nthe service: Bad gateway\n`;
-	await warns(run(scene, "remove", ["my-layer"]), 2, lines);
+	await warns(remove(scene, "my-layer"), 2, lines);
 	scene.answer = { status: 200, text: hostile };
 	await warns(put(scene), 2, `${scene.url}/register/my-layer: its answer is not a receipt\n`);
 });
@@ -380,13 +371,13 @@ test("an answer that does not end within two minutes ends with an error", async 
 	const reason = "/register/my-layer: did not answer completely within 120 s\n";
 	try {
 		await warns(put(scene), 2, reason);
-		await warns(run(scene, "remove", ["my-layer"]), 2, reason);
+		await warns(remove(scene, "my-layer"), 2, reason);
 	} finally {
 		globalThis.setTimeout = startTimer;
 	}
 });
 
-test("sign prints the three headers, and --explain how they come about, without the secret", async (scene) => {
+test("sign prints the headers, and --explain how they are made, without the secret", async (scene) => {
 	const headers = `Authorization: ${await signatureOf(manual)}\nTimeStamp: ${timestamp}\nSender: jstest\n`;
 	assert.is((await run(scene, "sign", ["my-layer", scene.file])).stdout, headers);
 	const lines = [
@@ -402,7 +393,7 @@ test("sign prints the three headers, and --explain how they come about, without 
 	assert.equal(sent(scene), []);
 });
 
-test("the secret comes from SENDERS, the senders file, or a person; else the message says what to do", async (scene) => {
+test("the secret comes from SENDERS, the senders file or a person", async (scene) => {
 	const header = `Authorization: ${await signatureOf("")}\n`;
 	const words = ["my-layer", "--url", scene.url];
 	const senders = JSON.stringify({ jstest: secret });

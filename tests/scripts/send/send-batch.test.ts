@@ -39,7 +39,7 @@ test("a batch sends again what a service does not serve for a while", async () =
 	assert.not.match(printed.join("\n"), "503", "a request that is sent again is no error");
 });
 
-test("a batch to a service that stays unreachable ends with what was done, what was not, and why", async () => {
+test("a batch to a service that stays unreachable says what was done, and why not all", async () => {
 	const { code, changed, printed, keys } = await sendTo((count) => {
 		if (count === 1) return { status: 403, body: { errors: ["not yours"] } };
 		return count > 5 ? busy : accepted;

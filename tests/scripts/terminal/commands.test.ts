@@ -29,7 +29,7 @@ test("an unknown command is refused with the nearest one named", async () => {
 	await warns(runScript("putt", []), 2, /^error: unknown command 'putt'\n\(Did you mean put\?\)\n/);
 });
 
-test("every command prints its help, whatever the settings, and names the nearest option", async () => {
+test("every command prints its help with any settings, and names the nearest option", async () => {
 	for (const [name, , summary] of commands) {
 		const help = await runScript(name, ["--help"], { PORT: "none", SENDERS: "none" });
 		assert.equal([help.code, help.stderr], [0, ""], name);

@@ -10,13 +10,12 @@ const validate = (...words: string[]) => runScript("validate", words);
 
 test("a named file is checked for its content, and in layers for its place", async ({ folder }) => {
 	const url = "https://h.example/wms?map=a";
-	const files: [name: string, text: string, code: number, count: string, line: string][] = [
+	for (const [name, text, code, count, line] of [
 		["my layer.txt", wmsFile("a"), 0, "0 problems", "Checking 1 named file"],
 		["a.json", "{}", 1, "4 problems", "/version: is missing"],
 		["a.json", wmsFile("a", url), 0, "0 problems, 3 warnings", "a.json: /en/service_url: has a query"],
 		["layers/owners.json", '{"operators":[],"layers":{}}', 1, "1 problem", "/operators: must not be empty"],
-	];
-	for (const [name, text, code, count, line] of files) {
+	] as const) {
 		writeFiles(folder, { [name]: text });
 		const ended = await prints(validate(join(folder, name)), code, `1 file, ${count}`);
 		assert.match(ended.stderr, line);

@@ -9,8 +9,7 @@ import { pageSettings } from "./pages.ts";
 
 const publicUrl = "";
 
-/** Commit number `at`, which touches as many layers as `size` says. */
-function commitAt(at: number, size: number): CommitChanges {
+function commitAt(at: number, size: number) {
 	const kinds = ["added", "changed", "removed"] as const;
 	const layers = Array.from({ length: size }, (_, index) => {
 		return { smallkey: `layer-${at}-${index}`, kind: kinds[(at + index) % 3] as (typeof kinds)[number] };
@@ -18,24 +17,26 @@ function commitAt(at: number, size: number): CommitChanges {
 	return commitOf(at, layers);
 }
 
-function history(sizes: readonly number[]): CommitChanges[] {
+function history(sizes: readonly number[]) {
 	return sizes.map((size, at) => commitAt(at, size));
 }
 
-/** All files of a history. Every other layer has titles, with signs that XML escapes; the others were removed. */
+/** Every other layer has titles, with signs that XML escapes; the others were removed. */
 function buildChanges(all: readonly CommitChanges[], publicUrl: string): Map<string, string> {
 	const smallkeys = all.flatMap(({ layers }) => layers.map(({ smallkey }) => smallkey));
 	const entries = smallkeys
 		.filter((smallkey) => /[02468]$/.test(smallkey))
 		.map((smallkey) => ({
-			...{ smallkey, type: "wms", address: { en: "https://maps.example.ca/wms" } },
+			smallkey,
+			type: "wms",
+			address: { en: "https://maps.example.ca/wms" },
 			title: { en: `Lakes & <rivers>: ${smallkey}\u0007`, fr: smallkey },
 		}));
 	const pages = { ...pageSettings, publicUrl };
 	return buildCatalogue(entries, all, { pages, isServed: true, commit: null, owners: () => [] });
 }
 
-test("no change is lost after a batch: each single one is in the file and in the feed, and of the batch its number", () => {
+test("after a batch each single change is in the file and the feed, and of the batch its number", () => {
 	const all = history([190, ...Array.from({ length: 49 }, () => 1), 201, 1]);
 	const files = buildChanges(all, publicUrl);
 	const listed = parseRecent(files.get(recentPath) ?? null)?.changes.map(({ what }) =>
@@ -47,7 +48,7 @@ test("no change is lost after a batch: each single one is in the file and in the
 	for (const smallkey of single) assert.match(feed, `<category term="${smallkey}"/>`);
 });
 
-test("the feed is well-formed, newest first, at most 100 entries, with addresses that lead to the page", () => {
+test("the feed is well-formed, newest first, with at most 100 entries and addresses of pages", () => {
 	const publicUrl = "https://layers.example.ca/a&b/";
 	const feed = buildChanges(history([60, 30, 2, 40]), publicUrl).get(feedPath) ?? "";
 	const [titles, links]: [string[], string[]] = [[], []];

@@ -20,13 +20,11 @@ export function buildCatalogue(
 	return files;
 }
 
-/** Commit number `at`, of a minute of its own. */
 export function commitOf(at: number, layers: CommitChanges["layers"]): CommitChanges {
 	const date = new Date(Date.UTC(2026, 0, 1, 0, at)).toISOString().replace(".000", "");
 	return { commit: at.toString(16).padStart(40, "0"), date, layers };
 }
 
-/** The entries of the catalogue in an output. */
 export function entriesIn(out: string): Entry[] {
 	const read = (path: string) => readFileSync(join(out, path), "utf8");
 	const paths = parseManifest(read(manifestPath))?.chunks ?? [];

@@ -9,11 +9,15 @@ import { test } from "../../helpers/suite.ts";
 
 const settings = { metadataUrl: "", catalogueUrl: "" };
 
-function described(extent: object): Description {
+function described(extent: object) {
 	return {
 		en: {
-			...{ service_url: "https://host.example/MapServer/1", name: "Rivers", display_field: "" },
-			...{ geometry_type: "esriGeometryPoint", min_scale: 0, max_scale: 0 },
+			service_url: "https://host.example/MapServer/1",
+			name: "Rivers",
+			display_field: "",
+			geometry_type: "esriGeometryPoint",
+			min_scale: 0,
+			max_scale: 0,
 			...{ extent, fields: [], renderer: { type: "simple", label: "", image: "" }, count: null },
 		},
 	} as unknown as Description;
@@ -70,10 +74,12 @@ test("an entry says what viewers show, and in which forms they cannot read it", 
 	assert.not.ok(unread.includes("terria/en"));
 });
 
-test("an entry has the description, the keywords and the extent that its services give", () => {
+test("an entry has its services' description, keywords and extent", () => {
 	const registration = JSON.parse(manual) as Registration;
 	const of = (lang: "en" | "fr", words: object) => ({
-		...{ service_url: registration[lang].service_url, layers: ["limits"], title: "Limits" },
+		service_url: registration[lang].service_url,
+		layers: ["limits"],
+		title: "Limits",
 		...words,
 	});
 	const bounds = [-141, 41.7, -52.6, 83.1];

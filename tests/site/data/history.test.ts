@@ -8,7 +8,6 @@ const test = freshSuite("history", async (use) => {
 	const { path } = use(await temporaryFolder());
 	const git = gitIn(path);
 	await git("init", "-q", "-b", "main");
-	/** Commits files, null for one that is removed; the commit's id. */
 	const commit = async (files: Files, ...who: string[]) => {
 		writeFiles(path, files);
 		await git("add", "-A");
@@ -18,11 +17,7 @@ const test = freshSuite("history", async (use) => {
 	return { folder: path, git, commit };
 });
 
-test("names what each commit did to layers, and leaves out what touches none", async ({
-	folder,
-	git,
-	commit,
-}) => {
+test("names what each commit did to layers, if anything", async ({ folder, git, commit }) => {
 	const first = await commit({ "layers/ab/abc.json": "1", "layers/ab/abd.json": "1", README: "1" });
 	await commit({ README: "2", "layers/owners.json": "{}" });
 	const second = await commit({ "layers/ab/abc.json": "2", "layers/ab/abc.service.json": "1" });
@@ -59,10 +54,7 @@ test("a merge is one commit of the branch, with all that it brings", async ({ fo
 	assert.equal(listed, [["abc"], ["abc"], ["abd", "abe"]]);
 });
 
-test("a sender is named by the service's own commits alone, whatever encoding another has", async ({
-	folder,
-	commit,
-}) => {
+test("only the service's own commits name a sender", async ({ folder, commit }) => {
 	const person = (name: string, mail: string) => ["-c", `user.name=${name}`, "-c", `user.email=${mail}`];
 	const escaped = "fragment\x1b(B-publisher";
 	const encoding = ["-c", "i18n.commitEncoding=ISO-2022-JP"];

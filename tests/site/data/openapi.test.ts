@@ -17,8 +17,7 @@ interface OpenApi {
 
 const document = openApiDocument(targetNames, "/") as OpenApi;
 
-/** A request of a path of the document. */
-function example(path: string): string {
+function example(path: string) {
 	return path
 		.replace("{lang}", "fr")
 		.replace("{smallkeys}", "a,b")
@@ -57,7 +56,7 @@ test("every operation is a route of the service, and none is named twice", () =>
 	}
 });
 
-test("the published files refer to each other by their names, and decide as the service does", async () => {
+test("the published files refer to each other, and decide as the service does", async () => {
 	const { path, remove } = await temporaryFolder();
 	const files = schemaFiles(targetNames, "https://h.example/base");
 	writeFiles(path, Object.fromEntries(Array.from(files, ([name, text]) => [`schemas/${name}`, text])));

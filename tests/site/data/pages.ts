@@ -1,7 +1,6 @@
 import { targetNames } from "../../../registry/targets/table.ts";
 import { type PageSettings, pagesVersion, type SiteSettings } from "../../../site/static/page-settings.ts";
 
-/** A site of which nothing was said. */
 export const plainSettings: SiteSettings = {
 	targets: ["v0.9", "v1", "v2", "ramp4"],
 	mapWkid: 3978,
@@ -24,15 +23,18 @@ export const plainOptions = { site: plainSettings, publicUrl: "", look: { theme:
 export const pageSettings: PageSettings = {
 	version: pagesVersion,
 	assets: {
-		...{
-			script: "a/main.js",
-			choose: "a/choose.js",
-			styles: "a/styles.css",
-			icon: "a/icon.svg",
-		},
-		...{ land: "l.svg", worker: "a/worker.js", imports: [], layerImports: [] },
-		...{ english: "a/english.js", french: "a/french.js" },
-		...{ theme: null, signature: null },
+		script: "a/main.js",
+		choose: "a/choose.js",
+		styles: "a/styles.css",
+		icon: "a/icon.svg",
+		land: "l.svg",
+		worker: "a/worker.js",
+		imports: [],
+		layerImports: [],
+		english: "a/english.js",
+		french: "a/french.js",
+		theme: null,
+		signature: null,
 	},
 	publicUrl: "",
 	site: { ...plainSettings, targets: targetNames },

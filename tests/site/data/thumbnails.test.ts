@@ -9,8 +9,7 @@ import { entriesIn } from "./entries.ts";
 
 const test = folderSuite("thumbnails in the catalogue");
 
-/** Writes a proof of each layer with a picture of its own. */
-function prove(folder: string, pictures: Record<string, string>): void {
+function prove(folder: string, pictures: Record<string, string>) {
 	const layers = Object.entries(pictures).map(([smallkey, hash]) => {
 		const picture = `${smallkey.slice(0, 2)}/${smallkey}.${hash}.webp`;
 		return [smallkey, { day: "2026-03-04", langs: {}, picture }] as const;
@@ -20,7 +19,7 @@ function prove(folder: string, pictures: Record<string, string>): void {
 	writeFiles(join(folder, "pictures"), { ...files, [proofsFile]: proofs });
 }
 
-/** Builds the catalogue. @returns smallkey and thumbnail of each layer that has one, and the files of pictures */
+/** @returns smallkey and thumbnail of each layer that has one, and the files of pictures */
 async function build(folder: string) {
 	const out = join(folder, "dist");
 	await buildOutput({ folder: join(folder, "layers") }, out, { PICTURES: join(folder, "pictures") });

@@ -5,7 +5,7 @@ import * as assert from "uvu/assert";
 import { senderNamesOf } from "../../../api/senders.ts";
 import { readConfiguration } from "../../../api/service/settings.ts";
 import { chunksFolder, manifestPath, parseManifest } from "../../../site/data/entries.ts";
-import { type CatalogueOutcome, updateCatalogue } from "../../../site/data/update.ts";
+import { updateCatalogue } from "../../../site/data/update.ts";
 import { type CatalogueOptions, catalogueOptions, readSite } from "../../../site/process/site-settings.ts";
 import { serviceIdentity } from "../../../store/naming.ts";
 import { feature, wms } from "../../helpers/handlers.ts";
@@ -14,7 +14,7 @@ import { entriesIn } from "./entries.ts";
 
 const senderNames = { office: "Office of Maps · Bureau des cartes", other: "Other" };
 
-function options(more: Partial<CatalogueOptions> = {}): CatalogueOptions {
+function options(more: Partial<CatalogueOptions> = {}) {
 	const configuration = readConfiguration({ PUBLIC_URL: "https://layers.example.ca" }, readSite);
 	return { ...catalogueOptions(configuration, { senderNames, canSend: false }), ...more };
 }
@@ -36,8 +36,8 @@ test.before.each(async () => {
 	await commit(base, "office");
 });
 
-/** Commits files, null for one that is removed: a sender's request, which the service commits, or a push. */
-async function commit(files: Files, sender?: string): Promise<string> {
+/** Commits files, as the service does a sender's request, or as a push. */
+async function commit(files: Files, sender?: string) {
 	const git = gitIn(folder);
 	writeFiles(folder, files);
 	await git("add", "-A", "layers");
@@ -48,18 +48,14 @@ async function commit(files: Files, sender?: string): Promise<string> {
 	return git("rev-parse", "HEAD");
 }
 
-async function bring(
-	more: Partial<CatalogueOptions> = {},
-	out = "out",
-	repository = folder,
-): Promise<CatalogueOutcome["how"]> {
+async function bring(more: Partial<CatalogueOptions> = {}, out = "out", repository = folder) {
 	const head = await gitIn(repository)("rev-parse", "HEAD");
 	const layers = { repository, commit: head };
 	return (await updateCatalogue(layers, join(folder, out), options(more))).how;
 }
 
-/** That an update leaves what an update of an empty output writes, and each compressed copy what stands beside it. */
-async function assertWhole(more: Partial<CatalogueOptions> = {}): Promise<void> {
+/** The output is that of an update from nothing, with its compressed copies. */
+async function assertWhole(more: Partial<CatalogueOptions> = {}) {
 	const fresh = join(folder, "fresh");
 	await rm(fresh, { recursive: true, force: true });
 	assert.is(await bring(more, "fresh"), "all");
@@ -77,8 +73,8 @@ async function assertWhole(more: Partial<CatalogueOptions> = {}): Promise<void> 
 	}
 }
 
-/** Waits until files that are written now are later than the catalogue: the clock of a file system has ticks. */
-async function untilLater(): Promise<void> {
+/** The clock of a file system has ticks: waits until new files are later than the catalogue. */
+async function untilLater() {
 	const probe = join(folder, "probe");
 	const { mtimeMs } = await stat(join(folder, "out.catalogue"));
 	do await writeFile(probe, "now");
@@ -87,13 +83,11 @@ async function untilLater(): Promise<void> {
 
 const read = (path: string) => readFile(join(folder, "out", path), "utf8");
 
-/** What the index says of each layer. */
 function entries(): Record<string, Record<string, unknown>> {
 	return Object.fromEntries(entriesIn(join(folder, "out")).map((entry) => [entry.smallkey, { ...entry }]));
 }
 
-/** The chunks that the manifest names. */
-async function namedChunks(): Promise<string[]> {
+async function namedChunks() {
 	return (parseManifest(await read(manifestPath))?.chunks ?? []).filter((path) => path !== null);
 }
 
@@ -131,7 +125,7 @@ test("any sequence of changes leaves the files of a whole build", async () => {
 	assert.is(await bring(), "nothing");
 });
 
-test("the public name is that of who registered a layer last, and no sender's id is in any file", async () => {
+test("the public name is that of the last sender, and no sender's id is in any file", async () => {
 	await bring();
 	const second = { "layers/ab/abd.json": wms("lakes"), "layers/23/23ax5t.json": null };
 	await commit(second, "other");
@@ -159,7 +153,7 @@ test("an id or an address of mail is no public name", () => {
 	assert.equal(senderNamesOf(parsed), { a: "Agency", e: "Équipe des cartes", f: pair });
 });
 
-test("a catalogue whose files are deleted, cut off or of another history is written again as a whole", async () => {
+test("a catalogue with deleted, cut or foreign files is written again", async () => {
 	await bring(served);
 	const out = join(folder, "out");
 	for (const path of ["pages.json", "index/chunks"]) {
@@ -179,7 +173,7 @@ test("a catalogue whose files are deleted, cut off or of another history is writ
 	await assertWhole(served);
 });
 
-test("files that were changed by hand, or are those of another commit, are those of a whole build after the next change", async () => {
+test("files that were changed by hand, or are of another commit, are replaced with the next change", async () => {
 	const out = join(folder, "out");
 	await bring();
 	for (const [path, text] of [
@@ -224,7 +218,7 @@ test("a layer that takes the place of another spelling has its last change", asy
 	await assertWhole();
 });
 
-test("a change rewrites the chunk of its layer, and the one before stays until the next change", async () => {
+test("a change rewrites one chunk, and the one before stays until the next change", async () => {
 	const keys = Array.from({ length: 200 }, (_, index) => `k${index}`);
 	await commit(Object.fromEntries(keys.map((key) => [`layers/${key.slice(0, 2)}/${key}.json`, wms(key)])));
 	await bring(served);

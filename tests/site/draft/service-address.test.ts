@@ -26,7 +26,7 @@ const pairs = [
 	],
 ] as const;
 
-test("the French twin of an English address is among the first that are tried, and the reverse", () => {
+test("the twin in the other language is among the first addresses that are tried", () => {
 	for (const [en, fr] of pairs) {
 		assert.ok(twinAddresses(en, "en").includes(fr), `${en}: ${twinAddresses(en, "en").join(" ")}`);
 		assert.ok(twinAddresses(fr, "fr").includes(en), `${fr}: ${twinAddresses(fr, "fr").join(" ")}`);
@@ -34,7 +34,7 @@ test("the French twin of an English address is among the first that are tried, a
 	}
 });
 
-test("an address says its kind, its service and its layer, without the parameters of a request", () => {
+test("an address has a kind, a service and a layer, without the parameters of a request", () => {
 	const parsed = (text: string) => {
 		const address = parseServiceAddress(text);
 		return address && [address.kind, address.url, address.layerName];

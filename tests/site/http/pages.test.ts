@@ -13,7 +13,7 @@ const test = freshSuite("files of the catalogue", async (use) => ({
 const page = (file: string) => ({ file, root: "./" });
 const plain = { ifNoneMatch: null, acceptEncoding: "" };
 
-function textOf(body: Reply["body"]): string {
+function textOf(body: Reply["body"]) {
 	return Buffer.from(body as Uint8Array).toString("utf8");
 }
 
@@ -49,8 +49,7 @@ test("a file is read once, and again after it was replaced", async ({ folder }) 
 	assert.is.not(after.headers.ETag, answers[0]?.headers.ETag);
 });
 
-test("only a request that accepts a coding gets the compressed copy", async (scene) => {
-	const { folder } = scene;
+test("only a request that accepts a coding gets the compressed copy", async ({ folder }) => {
 	const pages = folderPages(folder);
 	await writeFile(join(folder, "site.json"), "plain");
 	await writeFile(join(folder, "site.json.br"), "compressed");
@@ -66,8 +65,7 @@ test("only a request that accepts a coding gets the compressed copy", async (sce
 		assert.is((await pages.answer(page("site.json"), { ...plain, ifNoneMatch })).status, status);
 });
 
-test("a missing page says so in both languages; before the first build it reloads itself", async (scene) => {
-	const { folder } = scene;
+test("a missing page is in both languages; before the first build it reloads itself", async ({ folder }) => {
 	const pages = folderPages(folder);
 	const missingPage = { file: "fr/none.html", root: "../" };
 	const early = await pages.answer(missingPage, plain);

@@ -15,7 +15,9 @@ const test = pageSuite("for people", async (use) => {
 		{ attributes: { NAME: "one", KIND: 1 }, geometry: { x: 0, y: 1_000_000 } },
 	]);
 	const features = featureLayer("stations", `${maps.origin}/MapServer/0`, {
-		...{ type: "unique", fields: ["KIND"], default: null },
+		type: "unique",
+		fields: ["KIND"],
+		default: null,
 		classes: [
 			{ label: "one", image: symbolImage(red), value: 1 },
 			{ label: "two", image: symbolImage(blue), value: 2 },
@@ -54,7 +56,7 @@ const test = pageSuite("for people", async (use) => {
 	return { world: use(world), pages };
 });
 
-async function besideText(page: Page): Promise<string[]> {
+async function besideText(page: Page) {
 	return page.evaluate(() => {
 		const main = document.querySelector("main") as HTMLElement;
 		const edge = main.getBoundingClientRect().right - Number.parseFloat(getComputedStyle(main).paddingRight);
@@ -65,7 +67,7 @@ async function besideText(page: Page): Promise<string[]> {
 	});
 }
 
-async function narrowestCell(page: Page): Promise<number> {
+async function narrowestCell(page: Page) {
 	const cells =
 		"[...document.querySelectorAll('main :is(td, th)')].filter((cell) => cell.offsetWidth > 0 && cell.innerText !== '')";
 	return (await page.evaluate(`Math.min(1e3, ...${cells}.map((cell) => cell.clientWidth))`)) as number;
@@ -111,8 +113,7 @@ for (const [lang, withColours] of [
 	});
 }
 
-test("the guide and the plain list are in order, in both languages and on a narrow screen", async (scene) => {
-	const { browser, world } = scene;
+test("the guide and the plain list have no barriers, on a narrow screen too", async ({ browser, world }) => {
 	for (const [path, width, colorScheme] of [
 		["guide/", 1_200, "light"],
 		["guide/operate.html", 320, "dark"],
@@ -136,8 +137,7 @@ test("the guide and the plain list are in order, in both languages and on a narr
 	}
 });
 
-test("everything can be done with the keyboard, and the focus goes where one goes", async (scene) => {
-	const { browser, world } = scene;
+test("the keyboard does everything, and the focus goes where one goes", async ({ browser, world }) => {
 	const { page, context } = await openWindow(browser);
 	await page.goto(world.url("en/"));
 	await page.locator(".results li").first().waitFor();

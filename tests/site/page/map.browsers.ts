@@ -18,7 +18,7 @@ import {
 import { featureLayer, SiteWorld, type TestLayer, wmsLayer } from "../site-world.ts";
 
 /** A square of a million metres to a side, by its lower left corner. */
-function square(x: number, y: number): object {
+function square(x: number, y: number) {
 	const [right, top] = [x + 1_000_000, y + 1_000_000];
 	const corners = `${x},${y} ${x},${top} ${right},${top} ${right},${y} ${x},${y}`;
 	return { rings: [corners.split(" ").map((corner) => corner.split(",").map(Number))] };
@@ -116,20 +116,19 @@ test("a layer that was not harvested is drawn by its service, and said to be", a
 	assert.ok(context.maps.asked.some((target) => /\/export\?.*LAYERS=show%3A3/.test(target)));
 });
 
-test("a service that does not know the map's reference is asked in another, and the page says so", async (context) => {
+test("a service without the map's reference is asked in another, and the page says so", async (context) => {
 	const { page, status } = await openLayer(context, "wms-3857");
 	assert.match(status, /does not draw in the map’s reference/);
 	await assertColour(page, 0.5, 0.5, green);
 });
 
 test("a service that fails is named with what it said, and is not drawn", async (context) => {
-	const failures: [string, RegExp][] = [
+	for (const [smallkey, expected] of [
 		["status", /^127\.0\.0\.1:\d+ answers with status 503$/],
 		["page", /^127\.0\.0\.1:\d+ answers with something that is no map$/],
 		["error", /^127\.0\.0\.1:\d+ answers with an exception: Invalid <b>query<\/b>$/],
 		["nowhere", /^nowhere\.example\.ca cannot be reached: it is down/],
-	];
-	for (const [smallkey, expected] of failures) {
+	] as const) {
 		const { status } = await openLayer(context, smallkey, "failed");
 		assert.match(status, expected);
 	}

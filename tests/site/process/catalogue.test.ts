@@ -19,22 +19,22 @@ const test = sharedSuite("the catalogue of the running service", async (use) => 
 	return { local };
 });
 
-async function inStep(local: Local): Promise<void> {
+async function inStep(local: Local) {
 	await eventually(() => local.catalogue?.updatedTo === local.store.tip);
 }
 
-function put(local: Local, smallkey: string, body = manual): Promise<Response> {
+function put(local: Local, smallkey: string, body = manual) {
 	return local.write({ target: `/rcs/register/${smallkey}`, body });
 }
 
-async function layersIn(local: Local): Promise<number> {
+async function layersIn(local: Local) {
 	return (JSON.parse(await readFile(join(local.out, "index/index.json"), "utf8")) as { layers: number })
 		.layers;
 }
 
 const catalogueWorkers = () => descendantsWith(process.pid, "scripts/catalogue.ts");
 
-test("a PUT and a removal are in the index, the changes, the feed and the plain list", async ({ local }) => {
+test("a PUT and a removal are in the index, the changes and the feed", async ({ local }) => {
 	for (const smallkey of ["abc", "abd", "abe"]) assert.is((await put(local, smallkey)).status, 201);
 	assert.is((await local.write({ method: "DELETE", target: "/rcs/register/abd" })).status, 204);
 	await inStep(local);
@@ -48,7 +48,7 @@ test("a PUT and a removal are in the index, the changes, the feed and the plain 
 			assert.not.match(await readFile(join(local.out, "index", name), "utf8"), "jstest", name);
 });
 
-test("deleted files of the catalogue are made again, and a killed process is replaced", async ({ local }) => {
+test("deleted files are made again, and a killed process is replaced", async ({ local }) => {
 	await rm(join(local.out, "index"), { recursive: true });
 	await rm(join(local.out, "en/index.html"));
 	const isThere = () =>
@@ -97,9 +97,7 @@ test("the catalogue is served below the base path, with headers of its own", asy
 	assert.is((await get("/index/../../senders.json")).status, 404);
 });
 
-test("the process ends with the service, and with SITE=off nothing of the catalogue is left", async ({
-	local,
-}) => {
+test("the process ends with the service, and SITE=off leaves nothing of the catalogue", async ({ local }) => {
 	await local.stop();
 	assert.equal(catalogueWorkers(), []);
 	local.variables.SITE = "off";

@@ -1,44 +1,35 @@
 import type { Entry } from "../../../site/data/entries.ts";
+import { rowsOf } from "./catalogue.ts";
 
-const rows: [smallkey: string, en: string, fr: string, sender: [en: string, fr: string]][] = [
-	["q7x31b", "Pipelines", "Pipelines", ["Canada Energy Regulator", "Régie de l’énergie du Canada"]],
-	["canada", "Land outline", "Contour des terres", ["Statistics Canada", "Statistique Canada"]],
-	["maps", "Index of sheets", "Index des feuillets", ["Statistics Canada", "Statistique Canada"]],
-	["flood", "Gauges of the Red River", "Échelles de la rivière Rouge", ["Manitoba", "Manitoba"]],
-	["lk-009", "Lighthouses", "Phares", ["Fisheries and Oceans Canada", "Pêches et Océans Canada"]],
-	["hv0001", "Harvest areas of kelp", "Zones de récolte du varech", ["Parks Canada", "Parcs Canada"]],
-	["np-bounds", "National parks", "Parcs nationaux", ["Parks Canada", "Parcs Canada"]],
-	[
-		"cpcad",
-		"Protected and conserved areas",
-		"Aires protégées et de conservation",
-		["Parks Canada", "Parcs Canada"],
-	],
-	["pa-only", "Protected areas", "Aires protégées", ["Parks Canada", "Parcs Canada"]],
-	["rlwy", "Railway crossings", "Passages à niveau", ["Transport Canada", "Transports Canada"]],
-	["cisfire", "Feux actifs", "Feux actifs", ["SOPFEU", "SOPFEU"]],
-	[
-		"dairy9",
-		"Dairy farms",
-		"Fermes laitières",
-		["Agriculture and Agri-Food Canada", "Agriculture et Agroalimentaire Canada"],
-	],
-	["bridge-7", "Covered bridges", "Ponts couverts", ["New Brunswick", "Nouveau-Brunswick"]],
-	["lakes", "Lakes", "Lacs", ["Natural Resources Canada", "Ressources naturelles Canada"]],
-	["wells-z", "Water wells", "Puits d’eau", ["Alberta", "Alberta"]],
-];
-
-export const heldOutLayers: Entry[] = rows.map(([smallkey, en, fr, [senderEn, senderFr]]) => ({
-	smallkey,
-	type: "wms",
-	title: { en, fr },
-	description: {
-		en: `${en}, kept by ${senderEn}, in Canada.`,
-		fr: `${fr}, tenus par ${senderFr}, au Canada.`,
-	},
-	address: { en: `https://maps.example.gc.ca/${smallkey}/wms` },
-	sender: { en: senderEn, fr: senderFr },
-}));
+export const heldOutLayers = rowsOf(`
+	q7x31b | Pipelines | Pipelines | Canada Energy Regulator | Régie de l’énergie du Canada
+	canada | Land outline | Contour des terres | Statistics Canada | Statistique Canada
+	maps | Index of sheets | Index des feuillets | Statistics Canada | Statistique Canada
+	flood | Gauges of the Red River | Échelles de la rivière Rouge | Manitoba | Manitoba
+	lk-009 | Lighthouses | Phares | Fisheries and Oceans Canada | Pêches et Océans Canada
+	hv0001 | Harvest areas of kelp | Zones de récolte du varech | Parks Canada | Parcs Canada
+	np-bounds | National parks | Parcs nationaux | Parks Canada | Parcs Canada
+	cpcad | Protected and conserved areas | Aires protégées et de conservation | Parks Canada | Parcs Canada
+	pa-only | Protected areas | Aires protégées | Parks Canada | Parcs Canada
+	rlwy | Railway crossings | Passages à niveau | Transport Canada | Transports Canada
+	cisfire | Feux actifs | Feux actifs | SOPFEU | SOPFEU
+	dairy9 | Dairy farms | Fermes laitières | Agriculture and Agri-Food Canada | Agriculture et Agroalimentaire Canada
+	bridge-7 | Covered bridges | Ponts couverts | New Brunswick | Nouveau-Brunswick
+	lakes | Lakes | Lacs | Natural Resources Canada | Ressources naturelles Canada
+	wells-z | Water wells | Puits d’eau | Alberta | Alberta
+`).map(
+	([smallkey = "", en = "", fr = "", senderEn = "", senderFr = ""]): Entry => ({
+		smallkey,
+		type: "wms",
+		title: { en, fr },
+		description: {
+			en: `${en}, kept by ${senderEn}, in Canada.`,
+			fr: `${fr}, tenus par ${senderFr}, au Canada.`,
+		},
+		address: { en: `https://maps.example.gc.ca/${smallkey}/wms` },
+		sender: { en: senderEn, fr: senderFr },
+	}),
+);
 
 export const heldOutQueries: [text: string, first: string | RegExp][] = [
 	// Smallkeys that are words of many layers, or stop words.
@@ -93,7 +84,7 @@ export const heldOutQueries: [text: string, first: string | RegExp][] = [
 	["public transport", /transit/i],
 	["tremblement de terre alberta", /(?=.*Earthquake)(?=.*Alberta)/],
 	["arbres ontario", /(?=.*Forest cover)(?=.*Ontario)/],
-	// Missed: `bike`, another word for it, is rare and in a short title of the same city. The network is second.
+	// Missed: `bike` is rare and in a short title of the same city. The network is second.
 	["bike paths toronto", /(?=.*Cycling)(?=.*Toronto)/],
 	["tours de refroidissement canada", /^$/],
 	["hunting canada", /^$/],

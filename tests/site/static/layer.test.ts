@@ -11,7 +11,8 @@ import { test } from "../../helpers/suite.ts";
 import { pageSettings } from "../data/pages.ts";
 
 const entry: Entry = {
-	...{ smallkey: "a+b=", type: "wms" },
+	smallkey: "a+b=",
+	type: "wms",
 	title: { en: "Rivers <script>alert(1)</script>", fr: "Rivières" },
 	description: { en: "All </script><b>rivers</b>", fr: "Tous les cours d’eau" },
 	keywords: { en: ["water"], fr: ["eau"] },
@@ -25,7 +26,7 @@ const entry: Entry = {
 };
 const publicSettings = { ...pageSettings, publicUrl: "https://layers.example.ca/x/" };
 
-function assertWellFormed(html: string): void {
+function assertWellFormed(html: string) {
 	const text = html.replace("<!doctype html>", "").replace(/<script [^>]*>.*?<\/script>/g, "");
 	new SaxesParser().write(text.replace(/<(meta|link)([^>]*)>/g, "<$1$2/>")).close();
 }
@@ -62,7 +63,7 @@ test("a name of a service with markup is shown as text", () => {
 	assert.match(html, '<h1 tabindex="-1">Rivers &lt;script&gt;alert(1)&lt;/script&gt;</h1>');
 });
 
-test("the page for frames has the map, its title and the address of the layer's page, and nothing else", () => {
+test("the page for frames has the map, its title and the layer's address only", () => {
 	const html = layerEmbedHtml("fr", entry, publicSettings);
 	assertWellFormed(html);
 	assert.match(html, '<link rel="canonical" href="https://layers.example.ca/x/fr/layer/a%2Bb%3D">');
@@ -84,7 +85,7 @@ test("search engines read its description, where it is, and its pair", () => {
 		assert.match(html, part);
 });
 
-test("health is not said to be good before it was checked; a cause in English is marked as such", () => {
+test("health is not good before it was checked; a cause in English is marked as such", () => {
 	const { health: _, ...well } = entry;
 	const strange = { state: "wrong", since: "2026-W10", cause: "says <b>" } as const;
 	const htmlOf = (health: Entry["health"]) =>

@@ -23,7 +23,6 @@ const classes = [
 ];
 for (const one of classes) CatalogMemberFactory.register(one.type, one);
 
-/** Adds a reference to a new map, and loads its member and what the map draws of it. */
 export async function readReference(reference) {
 	const definition = CommonStrata.definition;
 	const added = upsertModelFromJson(CatalogMemberFactory, new Terria(), "", definition, reference, {});

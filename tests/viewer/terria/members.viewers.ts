@@ -48,7 +48,6 @@ const capabilities = `<?xml version="1.0" encoding="UTF-8"?>
 <westBoundLongitude>109.99</westBoundLongitude><eastBoundLongitude>156.1</eastBoundLongitude>
 <southBoundLatitude>-45.24</southBoundLatitude><northBoundLatitude>-9.03</northBoundLatitude>
 </EX_GeographicBoundingBox></Layer></Layer></Layer></Capability></WMS_Capabilities>`;
-/** Answers of the map service, by path. */
 const answers = new Map<string, object | string>([
 	["/a/MapServer", { mapName: "M", capabilities: "Map,Query", layers, fullExtent: extent, spatialReference }],
 	["/a/MapServer/layers", { layers }],
@@ -70,7 +69,7 @@ const server = await answering(({ url = "" }, response) => {
 const { origin } = server;
 test.after(() => server[Symbol.asyncDispose]());
 
-/** Serves a catalogue, and lets Terria read the reference that *Copy as* gives for it; with the requests that follow. */
+/** Lets Terria read the reference that *Copy as* gives for a catalogue; with the requests that follow. */
 async function readCatalogue(catalogue: object): Promise<Read & { requests: string[] }> {
 	answers.set(fragmentPath, catalogue);
 	asked.length = 0;
@@ -82,7 +81,7 @@ async function readCatalogue(catalogue: object): Promise<Read & { requests: stri
 	return { ...read, requests };
 }
 
-/** What Terria draws of a registration, without an error and without a member that it does not know. */
+/** What Terria draws of a registration. Fails on an error, or a member that it does not know. */
 async function draw(registration: Registration) {
 	const { hasIssues, error, ...drawn } = await readCatalogue(renderAt(terria, registration));
 	assert.is(error, undefined);

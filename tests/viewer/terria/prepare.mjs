@@ -50,7 +50,7 @@ async function fetchSources([name, { version, part, integrity }]) {
 	await rm(place, { recursive: true });
 }
 
-/** Stands for a package or a file that the classes import and the tests do not use: any member of it is such a value, too. */
+/** For a package or a file that the tests do not use: any member of it is such a value, too. */
 const anything = `
 	const make = (parent) => new Proxy(function () {}, {
 		get: (target, name) => name === "__esModule" ? false : name === Symbol.toPrimitive ? () => ""

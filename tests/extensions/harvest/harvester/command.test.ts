@@ -13,7 +13,6 @@ import { Peer, text } from "../peer.ts";
 let peer: Peer;
 let folder: string;
 let day: string;
-/** With a feature layer `ozone`, and a layer `roads` of a WMS. */
 const test = freshSuite("the commands that ask services", async (use) => {
 	peer = use(await Peer.open());
 	folder = use(await temporaryFolder()).path;
@@ -25,7 +24,6 @@ const test = freshSuite("the commands that ask services", async (use) => {
 	return {};
 });
 
-/** Runs a command on the layers of the test's own folder; services on this machine may be asked. */
 function run(name: string, ...words: string[]) {
 	return runWith({ HARVEST_ALLOW_PRIVATE: "on" }, name, ...words);
 }
@@ -39,22 +37,22 @@ async function runWith(variables: Record<string, string>, name: string, ...words
 
 const storeWrong = () => storeLayer(folder, peer, "wrong", "/nothing/MapServer/1");
 
-function serveWms(about = ""): void {
+function serveWms(about = "") {
 	const layer = `<Layer queryable='1'><Name>roads</Name>${about}<Title>Roads</Title></Layer>`;
 	peer.on("/wms", text(`<WMS_Capabilities><Capability>${layer}</Capability></WMS_Capabilities>`, "text/xml"));
 }
 
-function storeWms(smallkey: string, layer = smallkey): void {
+function storeWms(smallkey: string, layer = smallkey) {
 	const entry = { service_url: `${peer.origin}/wms`, layer };
 	const registration = { version: "1.0.0", payload_type: "wms", en: entry, fr: entry };
 	writeFiles(folder, { [layerPath(smallkey)]: JSON.stringify(registration) });
 }
 
-function stored(smallkey: string): Promise<string> {
+function stored(smallkey: string) {
 	return readFile(join(folder, descriptionPath(smallkey)), "utf8");
 }
 
-test("harvest writes a description beside each layer, and an unchanged service changes no file", async () => {
+test("harvest writes a description beside each layer, and changes no file for nothing", async () => {
 	storeLayer(folder, peer, "parks");
 	storeWms("streets", "roads");
 	const first = await run("harvest");
@@ -74,10 +72,10 @@ test("harvest writes a description beside each layer, and an unchanged service c
 	assert.match((await run("harvest", "--new")).output, "1 layer asked, 1 description changed");
 });
 
-test("harvest tells wrong registrations, which end with exit code 1, from services that are down", async () => {
+test("wrong registrations end a harvest with exit code 1, services that are down do not", async () => {
 	serveLayer(peer, { layer: 403 });
 	const down = await run("harvest");
-	assert.is(down.code, 0, "a service that is down is no error of the registration");
+	assert.is(down.code, 0);
 	assert.match(
 		down.output,
 		/Services that are down.*\n {2}layers\/oz\/ozone.json: \/en\/service_url: http.* answers with status 403/,
@@ -105,7 +103,7 @@ test("addresses that are not public are not asked unless that is allowed", async
 	assert.equal(peer.asked, []);
 });
 
-test("nothing that a service or a file says is a command of the workflow's runner, or a control character", async () => {
+test("no text of a service or a file is a command of the runner, or has control characters", async () => {
 	const hostile = "##[stop-commands]x\u001b[31m\u0007\n::set-output name=x::y";
 	const shown = "## [stop-commands]x";
 	const unsafe = /##\[|^\s*::|(?!\n)\p{Cc}/mu;
@@ -124,13 +122,13 @@ test("nothing that a service or a file says is a command of the workflow's runne
 	}
 });
 
-function health(): Promise<string | null> {
+function health() {
 	return readFile(join(folder, "layers/health.json"), "utf8").catch(() => null);
 }
 
 const noFeatures = { query: json({ features: [] }) };
 
-test("sick layers are written with the week in which they became sick; without any there is no file", async () => {
+test("sick layers are written with the week since when; without any there is no file", async () => {
 	serveLayer(peer, noFeatures);
 	storeWrong();
 	const layers = ["ozone", "wrong"];
@@ -156,7 +154,7 @@ test("sick layers are written with the week in which they became sick; without a
 	assert.is(await health(), null);
 });
 
-test("layers that are not named keep their state, a wrong file is named once, a picture is in the map's reference", async () => {
+test("other layers keep their state, a wrong file is named once, a picture has the map's reference", async () => {
 	serveLayer(peer, noFeatures);
 	storeLayer(folder, peer, "parks");
 	await run("watch-services", "ozone", "parks");

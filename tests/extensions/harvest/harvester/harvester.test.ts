@@ -54,7 +54,7 @@ function openScene(quietMs = 0) {
 			error: (error) => handlers.reported.push(error),
 		},
 	});
-	/** Ends the second in which harvests share a commit, once some layers were harvested. */
+	/** Ends the second of a shared commit, once some layers were harvested. */
 	const stored = async (looked: number) => {
 		await eventually(() => looks.length >= looked);
 		const { length } = lines;
@@ -86,7 +86,7 @@ function openScene(quietMs = 0) {
 	return { ...parts, stored, poll, put, follow, remove, serve, commits: handlers.store.commits };
 }
 
-function feature(path = mapLayer, more: object = {}, origin = host): string {
+function feature(path = mapLayer, more: object = {}, origin = host) {
 	return JSON.stringify(featureAt(origin + path, more));
 }
 
@@ -101,7 +101,7 @@ test("a harvest begins after a pause of writes, and after ten pauses in any case
 	await harvester.close();
 });
 
-test("a layer is served in its generic form at once, and enriched by a commit of the service; no change, no commit", async (scene) => {
+test("a layer is generic at once, then enriched by a commit; no change, no commit", async (scene) => {
 	const { harvester, lines, looks, commits, displayName, handlers } = scene;
 	const [held, release] = gate();
 	scene.holds.set("maps.example", held);
@@ -135,7 +135,7 @@ test("a layer is served in its generic form at once, and enriched by a commit of
 	assert.equal(harvester.states.lastChecks.get("ozone"), { state: null, at: handlers.now, findings: [] });
 });
 
-test("a harvest is dropped if its layer moved, changed its type or was removed meanwhile; else it is kept", async (scene) => {
+test("a harvest is dropped if its layer moved, changed its type or was removed", async (scene) => {
 	const { lines, commits, displayName } = scene;
 	for (const [at, [smallkey, change, outcome]] of (
 		[
@@ -160,7 +160,7 @@ test("a harvest is dropped if its layer moved, changed its type or was removed m
 	assert.is(displayName("edited"), "Stations");
 });
 
-test("what is harvested in a second shares one commit of at most 50 layers, and one line of the log", async (scene) => {
+test("harvests of a second share one commit of at most 50 layers, and one line of the log", async (scene) => {
 	const { harvester, lines, looks, commits, timers } = scene;
 	const smallkeys = Array.from({ length: 52 }, (_, at) => `n${at}`);
 	for (const smallkey of smallkeys) await scene.put(smallkey);
@@ -178,7 +178,7 @@ test("what is harvested in a second shares one commit of at most 50 layers, and 
 	assert.equal(looks, smallkeys);
 });
 
-test("a description that the store refuses does not keep the others from being stored", async (scene) => {
+test("a description that the store refuses keeps no other from being stored", async (scene) => {
 	const { handlers, harvester, lines, looks, timers } = scene;
 	for (const smallkey of ["ab", "cd"]) await scene.put(smallkey);
 	const { store } = handlers;
@@ -230,7 +230,7 @@ test("a refresh takes the oldest layers, each once", async (scene) => {
 	release();
 });
 
-test("a start harvests what was never harvested, one layer of a host at a time, and writes come first", async (scene) => {
+test("a start harvests what is new, one layer of a host at a time, and writes first", async (scene) => {
 	const { harvester, lines, looks } = scene;
 	await scene.follow("known");
 	await scene.stored(1);
@@ -247,12 +247,12 @@ test("a start harvests what was never harvested, one layer of a host at a time, 
 	release();
 	await scene.stored(6);
 	assert.equal(lines[1], { harvested: 5, changed: 4, failed: 1 });
-	assert.ok(looks.indexOf("fresh") < looks.indexOf("n2"), "before those that wait");
+	assert.ok(looks.indexOf("fresh") < looks.indexOf("n2"));
 	assert.equal([scene.work.most, harvester.states.stateOf("picture")], [2, null]);
 	assert.is(harvester.states.stateOf("wrong")?.state, "failed");
 });
 
-test("a service that is down is tried again, later and later, until its layer is removed or harvested", async (scene) => {
+test("a service that is down is tried again, later and later", async (scene) => {
 	const { harvester, timers, looks, displayName, handlers } = scene;
 	const nextTry = () => (harvester.states.stateOf("ozone") as { nextTry?: number }).nextTry ?? 0;
 	scene.serve(503);
@@ -288,7 +288,7 @@ test("a service that is down is tried again, later and later, until its layer is
 	assert.is(looks.length, 6, "neither a harvested layer nor a wrong registration is tried again");
 });
 
-test("while one service hangs, layers of others are harvested; closing ends it, and stores what was harvested", async (scene) => {
+test("while one service hangs, others are harvested; closing stores what there is", async (scene) => {
 	const { harvester, lines, commits, looks } = scene;
 	const [held, release] = gate();
 	scene.holds.set("odd.example", held);

@@ -43,21 +43,20 @@ test.after.each(async () => {
 	await groups.close();
 });
 
-/** What is stored of a service without a layer. */
 function missing(layer: string) {
 	return { cause: `has no layer ${layer} among its 2`, code: "no-layer", values: [layer, "2"] };
 }
 
-async function put(smallkey: string, layer = smallkey): Promise<void> {
+async function put(smallkey: string, layer = smallkey) {
 	handlers.now += 1000;
 	assert.is((await handlers.put(smallkey, wms(layer))).status, 201);
 }
 
-async function health(): Promise<string | null> {
+async function health() {
 	return handlers.store.files.get(healthPath) ?? null;
 }
 
-function look(...smallkeys: string[]): void {
+function look(...smallkeys: string[]) {
 	for (const smallkey of smallkeys) {
 		const state = states.get(smallkey);
 		groups.add(smallkey, state ? checkResult(state, causeOf("no-layer", smallkey, 2)) : null);
@@ -86,7 +85,7 @@ test("the states of all layers are stored in one commit that names the sick ones
 	assert.equal(handlers.reported, []);
 });
 
-test("an unchanged state makes no commit, and a layer that is well or removed is forgotten", async () => {
+test("an unchanged state is no commit, and a layer that is well or removed is forgotten", async () => {
 	for (const smallkey of ["ab", "cd"]) await put(smallkey);
 	states.set("ab", "empty").set("cd", "down");
 	look("ab", "cd");
@@ -134,7 +133,8 @@ type Sent = { url: string; method?: string; headers: Record<string, string>; bod
 function notifierWith(statuses: number[]) {
 	const [sent, pauses, warned] = [[] as Sent[], [] as number[], [] as string[]];
 	const notifier = createNotifier({
-		...{ target, now: noon },
+		target,
+		now: noon,
 		warn: (line) => warned.push(line),
 		pause: async (ms) => pauses.push(ms),
 		fetch: async (url, request) => {

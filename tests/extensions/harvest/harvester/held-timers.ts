@@ -7,11 +7,11 @@ export class HeldTimers {
 		return timer;
 	}
 
-	clear(timer: unknown): void {
+	clear(timer: unknown) {
 		this.waiting = this.waiting.filter((one) => one !== timer);
 	}
 
-	run(ms?: number): void {
+	run(ms?: number) {
 		const due = this.waiting.filter((one) => ms === undefined || one.ms === ms);
 		this.waiting = this.waiting.filter((one) => !due.includes(one));
 		for (const timer of due) timer.run();

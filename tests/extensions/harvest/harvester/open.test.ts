@@ -10,7 +10,7 @@ import { featureAt } from "../../../viewer/viewer.ts";
 import { mapLayer, serveLayer } from "../arcgis-server.ts";
 import { Peer } from "../peer.ts";
 
-test("a layer is harvested in another process; a restart asks for nothing, a refresh for all, HARVEST=off for nothing", async () => {
+test("a process harvests; a restart asks for nothing, a refresh for all, HARVEST=off for nothing", async () => {
 	await using peer = await Peer.open();
 	serveLayer(peer);
 	await using local = await Local.open({ variables: { HARVEST: "on", HARVEST_ALLOW_PRIVATE: "on" } });

@@ -68,7 +68,7 @@ test("a process that does not start is no fault of the service that is asked", a
 	assert.equal([await start(), await start()], [failure, failure], "so that it can be logged once");
 });
 
-test("a process that starts and is never ready is ended, and its layer tried again later", async () => {
+test("a process that is never ready is ended, and its layer tried again", async () => {
 	using processes = open({ startMs: 500 }, "silent-child.mjs");
 	const ended = await processes.lookAt(processes.at("/good"), null).catch(({ message }) => message);
 	assert.is(ended, "the harvest's process does not start: time-out");

@@ -43,7 +43,7 @@ function kindsOf(before: object, now: object) {
 	return differences({ ...before }, { ...now }).map(({ kind, isRelevant }) => [kind, isRelevant]);
 }
 
-test("what no viewer sees is cosmetic, and what one sees is relevant; each kind is named once", () => {
+test("what no viewer sees is cosmetic, the rest is relevant; each kind is named once", () => {
 	for (const [isRelevant, rows] of [
 		[false, cosmetic],
 		[true, relevant],

@@ -6,7 +6,7 @@ import { pageSettings } from "../pages.ts";
 const pages = readGuidePages();
 const guide = renderGuide(pages, pageSettings);
 
-function rendered(markdown: string, path = "page.md"): string {
+function rendered(markdown: string, path = "page.md") {
 	const others = [
 		{ path: "README.md", markdown: "# All" },
 		{ path: "fr/page.md", markdown: "# Page" },
@@ -40,7 +40,7 @@ test("HTML in a document is shown as text, and no script enters the page", () =>
 	assert.not.match(html, "<img");
 });
 
-test("links lead to pages of the guide; a link to a file that the site does not have becomes text", () => {
+test("links lead to pages of the guide, and others become text", () => {
 	const html = rendered(
 		"# A\n\n[c](README.md#words) [f](fr/page.md) [s](../schemas/x.ts) [n](none.md) [h](https://x.example/) [a](#a)",
 	);
