@@ -118,11 +118,12 @@ function withLayerNumber(node: unknown): unknown {
 	if (
 		!isObject(node) ||
 		node.service_type !== "esriMapServer" ||
+		typeof node.service_url !== "string" ||
 		node.scrape_only !== undefined ||
 		node.recursive
 	)
 		return node;
-	const [, service, layer] = /^([^?#]*\/MapServer)\/(\d{1,9})\/?$/i.exec(String(node.service_url)) ?? [];
+	const [, service, layer] = /^([^?#]*\/MapServer)\/(\d{1,9})\/?$/i.exec(node.service_url) ?? [];
 	return service === undefined ? node : { ...node, service_url: service, scrape_only: [Number(layer)] };
 }
 
@@ -136,7 +137,7 @@ export function parseRegistration(
 	const { value: sent, problems } = parseJson(bytes);
 	if (problems.length > 0) return refused(...problems);
 	const { version, payload_type } = (sent ?? {}) as { version?: unknown; payload_type?: unknown };
-	const isSecond = version === "2.0" || (payload_type === undefined && /^2/.test(String(version)));
+	const isSecond = version === "2.0" || (payload_type === undefined && /^"?2/.test(JSON.stringify(version)));
 	const value =
 		isSecond && isObject(sent)
 			? { ...sent, en: withLayerNumber(sent.en), fr: withLayerNumber(sent.fr) }

@@ -82,6 +82,8 @@ const invalid: [document: object | string, ...problems: string[]][] = [
 	...["1.3", "1.01.0", "2.0.0"].map((version): [object, string] => [wms({}, {}, { version }), `${versionRule} "${version}"`]),
 	[wms({}, {}, { version: 1 }), '/version: must be a string, such as "1.0.0"'],
 	[wms({}, {}, { payload_type: { toString: 1, valueOf: 1 } }), "/payload_type: must be wms or feature, not an object"],
+	[wms({}, {}, { version: { toString: 1 }, payload_type: undefined }), "/payload_type: is missing", '/version: must be a string, such as "1.0.0"'],
+	[version2({ service_type: "esriMapServer", service_url: { toString: 1 }, recursive: false }, { service_type: "esriTile" }), `/en/service_url: must be a string, not an object`, `/en: ${noLayers}`],
 	[version2({ service_type: { toString: 1, valueOf: 1 } }, { service_type: "esriTile" }), "/en/service_type: must be ogcWms, ogcWmts, esriFeature, esriMapServer, esriFeatureServer, esriTile or esriImage, not an object"],
 	[wms({}, {}, { en: [], fr: null }), "/en: must be an object, not []", "/fr: must be an object, not null"],
 	[wms({ a: 1 }, {}, { de: {}, "a~/b": 1 }), `/a~0~1b: ${unknown}`, `/de: ${unknown}`, `/en/a: ${unknown}`],
