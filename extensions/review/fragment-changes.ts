@@ -32,33 +32,37 @@ export function fragmentChanges(layer: ChangedLayer, settings: FragmentSettings)
 	return langs.flatMap((lang) => changesIn(lang, layer, settings));
 }
 
-/** Shows a target only if it changes more than earlier ones: most only give members other names. */
+/** Shows a target only if it changes more than each earlier one: most only give members other names. */
 function changesIn(lang: Lang, { before, after }: ChangedLayer, settings: FragmentSettings) {
 	const fragmentOf = (layer: CheckedLayer | null, target: TargetName): unknown => {
 		if (!layer) return null;
 		const facts = layerFacts(lang, layer.smallkey, layer.registration, layer.description, settings);
 		return JSON.parse(renderAt(target, facts) ?? "null");
 	};
-	const changes: FragmentChange[] = [];
-	const shownCounts = new Map<string, number>();
+	const shown: { change: FragmentChange; counts: Map<string, number> }[] = [];
 	for (const target of settings.targets ?? targetNames) {
 		const [old, fresh] = [fragmentOf(before, target), fragmentOf(after, target)];
 		const diff = diffLines(linesOf(old), linesOf(fresh));
 		if (diff.length === 0) continue;
-		const counts = [...countChanges(old, fresh)];
-		const [first] = changes;
-		if (first && counts.every(([change, count]) => count <= (shownCounts.get(change) ?? 0))) {
-			first.alike.push(target);
+		const counts = countChanges(old, fresh);
+		const alike = shown.find((other) => isWithin(counts, other.counts));
+		if (alike) {
+			alike.change.alike.push(target);
 			continue;
 		}
 		const lines = diff
-			.slice(0, first ? maxFurtherLines : maxLines)
+			.slice(0, shown.length > 0 ? maxFurtherLines : maxLines)
 			.map((line) => shortened(line, maxLineLength));
-		changes.push({ lang, target, alike: [], lines, hidden: diff.length - lines.length });
-		for (const [change, count] of counts)
-			shownCounts.set(change, Math.max(count, shownCounts.get(change) ?? 0));
+		const change = { lang, target, alike: [], lines, hidden: diff.length - lines.length };
+		shown.push({ change, counts });
 	}
-	return changes;
+	return shown.map(({ change }) => change);
+}
+
+/** No counts: only types change. */
+function isWithin(counts: Map<string, number>, others: Map<string, number>): boolean {
+	if (counts.size === 0) return others.size === 0;
+	return [...counts].every(([change, count]) => count <= (others.get(change) ?? 0));
 }
 
 export function targetsText({ target, alike }: FragmentChange): string {
@@ -69,12 +73,12 @@ function linesOf(fragment: unknown): string[] {
 	return fragment === null ? [] : JSON.stringify(fragment, null, 2).split("\n");
 }
 
-/** How many members change from one value to another: `"a" "b"` → 2. */
+/** How many members change from one value to another, of a layer that is added, removed or neither. */
 function countChanges(before: unknown, after: unknown): Map<string, number> {
 	const [old, fresh] = [new Map(valuesIn(before)), new Map(valuesIn(after))];
 	const counts = new Map<string, number>();
 	for (const path of new Set([...old.keys(), ...fresh.keys()])) {
-		const change = `${old.get(path)} ${fresh.get(path)}`;
+		const change = `${before === null} ${after === null} ${old.get(path)} ${fresh.get(path)}`;
 		if (old.get(path) !== fresh.get(path)) counts.set(change, (counts.get(change) ?? 0) + 1);
 	}
 	return counts;

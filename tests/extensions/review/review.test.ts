@@ -184,6 +184,14 @@ test("what a change does in one target only is shown, and its service is asked",
 			.join(),
 		"v0.9, en, fr: this target cannot",
 	);
+	const same = { ...tiles, service_url: "https://maps.example/wms", service_name: "roads" };
+	const other = await reviewed(added("abc.json", JSON.stringify({ version: "2.0", en: same, fr: same })));
+	const removals = other.outcome.layers[0]?.fragments.filter(({ target }) => target === "v0.9");
+	assert.equal(
+		removals?.map(({ alike }) => alike),
+		[["v1"], ["v1"]],
+		"others have another type",
+	);
 	const metadata = { metadata_url: "https://meta.example/", catalogue_url: "https://list.example/" };
 	const described = await reviewed(added("abc.json", wmsFile("roads", undefined, { metadata })));
 	assert.match(shown(described.outcome)?.join("\n") ?? "", /^en v2 .*meta\.example[\s\S]*^fr v2 /m);
