@@ -1,3 +1,6 @@
+import { isSenderId } from "../registry/sender.ts";
+import { type Problem, problemAt, shownValue } from "../registry/texts.ts";
+import { parseTimestamp } from "../registry/timestamp.ts";
 import { hashes, hexOf, joined } from "../store/hashes.ts";
 import type { Sender } from "./senders.ts";
 
@@ -58,4 +61,23 @@ export async function isSignedBy(
 	const verifyOne = (secret = dummySecret) => verify(secret, message, signature);
 	const matches = await Promise.all(secrets.map(verifyOne));
 	return matches.some((isMatch, index) => isMatch && secrets[index] !== undefined);
+}
+
+/** `base64url` of 32 bytes. */
+export const signaturePattern = /^[A-Za-z0-9_-]{43}$/;
+
+type SignatureHeaders = Record<"sender" | "timestamp" | "signature", string>;
+
+/** Node and Workers join repeated headers with a comma; one value may have a comma, too, as of `date -R`. */
+export function findRepeated({ sender, timestamp, signature }: SignatureHeaders): Problem[] {
+	const judge = (name: string, text: string, isWhole: (part: string) => boolean) => {
+		const parts = text.includes(",") ? text.split(",").map((part) => part.trim()) : [];
+		const isRepeated = parts.filter((part) => part === "" || isWhole(part)).length > 1;
+		return isRepeated ? [problemAt(name, "header-twice", shownValue(text))] : [];
+	};
+	return [
+		...judge("Sender", sender, isSenderId),
+		...judge("TimeStamp", timestamp, (part) => parseTimestamp(part) !== null),
+		...judge("Authorization", signature, (part) => signaturePattern.test(part)),
+	];
 }

@@ -6,10 +6,10 @@ import {
 	warningsOf,
 } from "../registry/registration.ts";
 import type { Receipt } from "../registry/schemas/answers.ts";
-import { isReviewName, isSenderId } from "../registry/sender.ts";
+import { isReviewName } from "../registry/sender.ts";
 import { type Lang, mayChange } from "../registry/smallkey.ts";
 import { readableAt } from "../registry/targets/table.ts";
-import { type Problem, problemAt, shownValue, textOf, textsOf } from "../registry/texts.ts";
+import { problemAt, shownValue, textOf, textsOf } from "../registry/texts.ts";
 import { maxClockSkewMs, parseTimestamp } from "../registry/timestamp.ts";
 import { isRefusal } from "../store/decide.ts";
 import type { Commit, Meta, Refusal } from "../store/store.ts";
@@ -26,7 +26,7 @@ import {
 	uncachedHeaders,
 } from "./reply.ts";
 import type { Sender } from "./senders.ts";
-import { isSignedBy, sha256Hex } from "./signature.ts";
+import { findRepeated, isSignedBy, sha256Hex, signaturePattern } from "./signature.ts";
 
 export type Write = ReturnType<typeof writeHeaders> & {
 	action: WriteAction;
@@ -199,8 +199,6 @@ function refuseLimited(which: "address" | "sender", waitSeconds: number): Reply 
 	return refuseWrite({ status: 429, errors, reason: `limit of the ${which}`, retryAfter: waitSeconds });
 }
 
-const signaturePattern = /^[A-Za-z0-9_-]{43}$/;
-
 /** RCS specification, "Verification by the service". */
 function judgeHead(write: Write, context: Context): Refusal | null {
 	const { sender, timestamp, signature, encoding } = write;
@@ -215,20 +213,6 @@ function judgeHead(write: Write, context: Context): Refusal | null {
 	if (time !== null && Math.abs(now.getTime() - time) < maxClockSkewMs) return null;
 	const errors = [problemAt("TimeStamp", "timestamp", now.toISOString(), shownValue(timestamp))];
 	return { status: 401, errors, reason: "time" };
-}
-
-/** Node and Workers join repeated headers with a comma; one value may have a comma, too, as of `date -R`. */
-function findRepeated({ sender, timestamp, signature }: Write): Problem[] {
-	const headers: [name: string, text: string, isWhole: (text: string) => boolean][] = [
-		["Sender", sender, isSenderId],
-		["TimeStamp", timestamp, (text) => parseTimestamp(text) !== null],
-		["Authorization", signature, (text) => signaturePattern.test(text)],
-	];
-	const repeated = headers.filter(([, text, isWhole]) => {
-		const parts = text.includes(",") ? text.split(",").map((part) => part.trim()) : [];
-		return parts.filter((part) => part === "" || isWhole(part)).length > 1;
-	});
-	return repeated.map(([name, text]) => problemAt(name, "header-twice", shownValue(text)));
 }
 
 /** An unknown sender gets the same text. @param reason for the log */

@@ -119,18 +119,20 @@ export type Rules = "written" | "stored";
 
 /** The problems of the validator's last call. */
 export function schemaProblems({ errors: all }: Validator, rules: Rules = "written"): Problem[] {
-	const isForeign = ({ parentSchema }: ErrorObject) => parentSchema?.code === "other-type";
-	const foreign = new Set((all ?? []).filter(isForeign).map(({ instancePath }) => instancePath));
-	const errors = (all ?? []).filter(
-		(error) =>
-			(rules === "written" || !isOnlyOnWrite(error)) &&
-			(isForeign(error) || !foreign.has(error.instancePath)),
-	);
-	const ofType = errors.filter(({ keyword }) => keyword === "type");
-	const mistyped = new Set(ofType.map(({ instancePath }) => instancePath));
+	const errors = (all ?? []).filter((error) => rules === "written" || !isOnlyOnWrite(error));
+	const pointersOf = (test: (error: ErrorObject) => boolean) =>
+		new Set(errors.filter(test).map(({ instancePath }) => instancePath));
+	const foreign = pointersOf(isForeign);
+	const mistyped = pointersOf(({ keyword }) => keyword === "type");
+	const isShown = (error: ErrorObject) => !foreign.has(error.instancePath) && !isRepeated(error, mistyped);
 	return errors
-		.filter((error) => !isRepeated(error, mistyped))
+		.filter((error) => isForeign(error) || isShown(error))
 		.map((error) => ({ place: placeOf(error), ...ruleOf(error) }));
+}
+
+/** The value does not belong to the type of the layer: nothing else is said of it. */
+function isForeign({ parentSchema }: ErrorObject): boolean {
+	return parentSchema?.code === "other-type";
 }
 
 /** Another error reports the same. @param mistyped pointers to values of a wrong type */

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 // Tests replace `access` and `statfs` of the module.
-import files, { constants, mkdir, readdir, readFile } from "node:fs/promises";
+import files, { constants, mkdir, readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { collectFolder } from "../../publish/collect.ts";
 import { counted } from "../../registry/untrusted.ts";
@@ -67,10 +67,12 @@ export async function openStore(configuration: Configuration) {
 
 /** @throws {Error} if this user cannot or should not write there */
 export async function makeDataDir(folder: string): Promise<void> {
-	const opened = mkdir(folder, { recursive: true }).then(() => readdir(folder));
-	await opened.catch((cause) => {
-		throw new Error(`DATA_DIR: must be a folder that this user may write, and ${folder} is not`, { cause });
-	});
+	const opened = mkdir(folder, { recursive: true });
+	await opened
+		.then(() => files.access(folder, constants.R_OK | constants.X_OK))
+		.catch((cause) => {
+			throw new Error(`DATA_DIR: must be a folder that this user may write, and ${folder} is not`, { cause });
+		});
 	const foreign = await findForeignRoot(folder, "node scripts/fragments.cjs …");
 	if (foreign !== null) throw new Error(foreign);
 }
