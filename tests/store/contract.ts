@@ -137,13 +137,13 @@ export function testStore(name: string, open: () => Promise<Fresh>): void {
 			assert.equal(await (await store.served()).spellings(key), keys);
 		await put("aB1", null);
 		assert.equal(await (await store.served()).spellings("ab1"), ["Ab1"]);
-		let seen: unknown;
+		let state: unknown;
 		const look = async (now: Reader) => {
-			seen = [await now.spellings("ab1"), await now.read("Ab1")];
+			state = [await now.spellings("ab1"), await now.read("Ab1")];
 			return [];
 		};
 		await Promise.all([put("aB1", 1), put("Ab1", null), store.change(look, metaOf("ab1"))]);
-		assert.equal(seen, [["aB1"], null], "with changes that are not made yet");
+		assert.equal(state, [["aB1"], null], "with changes that are not made yet");
 	});
 
 	test("what `decide` refuses or throws is handed on, and stops no other change", async ({ store, put }) => {

@@ -36,15 +36,15 @@ const remember = ({ store }: TestRepository, request = newRequest()): Promise<bo
 const logOf = ({ folder }: TestRepository) => join(folder, "requests/requests.log");
 
 test("a replay of a change that was refused after its commit is refused", async ({ world }) => {
-	const one = { request: newRequest(), method: "PUT", time: noon };
+	const first = { request: newRequest(), method: "PUT", time: noon };
 	{
 		using _ = replaceGit(
 			world.folder,
 			`case $* in *fast-import*) "$git" "$@"; exit 1; esac; exec "$git" "$@"`,
 		);
-		assert.match(String(await world.put("k", "one", one).catch(String)), "StoreBusy");
+		assert.match(String(await world.put("k", "one", first).catch(String)), "StoreBusy");
 	}
-	const later = [world.put("k", "two"), world.put("k", "one", one)] as const;
+	const later = [world.put("k", "two"), world.put("k", "one", first)] as const;
 	const commit = await committed(later[0]);
 	assert.ok(isRefusal(await later[1]));
 	assert.is(await world.tip(), commit);

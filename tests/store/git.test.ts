@@ -133,8 +133,8 @@ test("only plain files are layers, those with an old mode of git, too", async ()
 	for (const mode of ["100644", "100755", "100664", "120000", "160000"]) {
 		const folder = async () => new Map([["plain.json", { mode, id: "1" }]]);
 		const { read, ids } = readerOf({ folder, text: async () => "text" });
-		const found = [await read("plain"), await ids("plain")].map((layer) => layer?.registration);
-		assert.equal(found, mode.startsWith("100") ? ["text", "1"] : [undefined, undefined], mode);
+		const parts = [await read("plain"), await ids("plain")].map((layer) => layer?.registration);
+		assert.equal(parts, mode.startsWith("100") ? ["text", "1"] : [undefined, undefined], mode);
 	}
 });
 

@@ -1,4 +1,4 @@
-import { chown, readdir, stat } from "node:fs/promises";
+import files, { chown, readdir, stat } from "node:fs/promises";
 import * as assert from "uvu/assert";
 import { findForeignRoot } from "../../../store/files/files.ts";
 import { manual } from "../../helpers/handlers.ts";
@@ -27,6 +27,15 @@ test("root does not work in another user's: its files would lock that user out",
 	assert.equal(await readdir(folder), [], "nothing was made in it");
 	await chown(folder, 0, 0);
 	assert.is(await findForeignRoot(folder, "serve", 0), null);
+});
+
+test("one that this user may not read is named", async ({ folder }) => {
+	const { access } = files;
+	using _ = { [Symbol.dispose]: () => Object.assign(files, { access }) };
+	files.access = async () => Promise.reject(new Error("EACCES"));
+	const text = `DATA_DIR: must be a folder that this user may write, and ${folder} is not: EACCES`;
+	await warns(runScript("serve", [], { DATA_DIR: folder }), 2, text);
+	assert.equal(await readdir(folder), []);
 });
 
 test.run();

@@ -140,7 +140,7 @@ test("at most so many wait at once, and those that are of no use are withdrawn",
 	assert.equal(branches(repository), ["main"]);
 });
 
-test("a repair is proposed anew when its layer has changed, after a decline too", async (scene) => {
+test("a repair is proposed again when its layer has changed, after a decline too", async (scene) => {
 	const layers = await register(scene, 1);
 	const { repository } = scene;
 	const moved = together.after(services);

@@ -69,7 +69,7 @@ test("a missing page is in both languages; before the first build it reloads its
 	const pages = folderPages(folder);
 	const missingPage = { file: "fr/none.html", root: "../" };
 	const early = await pages.answer(missingPage, plain);
-	assert.is(early.status, 503);
+	assert.equal([early.status, early.cause], [503, "the catalogue is not written yet"]);
 	assert.is(early.headers["Content-Type"], "text/html; charset=utf-8");
 	assert.is(early.headers["Retry-After"], "3");
 	assert.match(textOf(early.body), /<meta http-equiv="refresh" content="3">/);

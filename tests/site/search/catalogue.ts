@@ -24,38 +24,61 @@ const themes = rowsOf(`
 	Census tracts | Secteurs de recensement
 	Dissemination areas | Aires de diffusion
 	Population density | Densité de population
+	Median household income | Revenu médian des ménages
 	Flood hazard areas | Zones inondables
 	Historical floods | Inondations historiques
+	Floodplain mapping | Cartographie des plaines inondables
 	Oil pipelines | Oléoducs
 	Natural gas pipelines | Gazoducs
 	Power transmission lines | Lignes de transport d’électricité
+	Wind farms | Parcs éoliens
 	Active wildfires | Feux de forêt actifs
+	Burned areas | Superficies brûlées
 	Forest cover | Couverture forestière
 	Critical habitat of species at risk | Habitat essentiel des espèces en péril
+	Migratory bird sanctuaries | Refuges d’oiseaux migrateurs
+	Caribou ranges | Aires de répartition du caribou
+	Salmon spawning grounds | Frayères à saumon
 	Aquatic species at risk | Espèces aquatiques en péril
 	Rivers and lakes | Cours d’eau et lacs
 	Watersheds | Bassins versants
 	Hydrometric stations | Stations hydrométriques
 	Groundwater wells | Puits d’eau souterraine
 	Water quality monitoring | Suivi de la qualité de l’eau
+	Air quality health index | Cote air santé
 	Weather radar | Radar météorologique
 	Climate normals | Normales climatiques
 	Permafrost | Pergélisol
+	Sea ice concentration | Concentration de glace de mer
 	Municipal boundaries | Limites municipales
+	Electoral districts | Circonscriptions électorales
 	School districts | Districts scolaires
+	Hospitals and clinics | Hôpitaux et cliniques
 	Road network | Réseau routier
 	Railways | Chemins de fer
 	Airports | Aéroports
 	Cycling network | Réseau cyclable
 	Public transit stops | Arrêts de transport en commun
 	Land cover | Couverture du sol
+	Soil survey | Inventaire des sols
 	Crop inventory | Inventaire des cultures
+	Mineral claims | Claims miniers
+	Abandoned mines | Mines abandonnées
 	Bedrock geology | Géologie du substratum rocheux
 	Earthquake epicentres | Épicentres des séismes
 	National parks | Parcs nationaux
 	Protected areas | Aires protégées
+	Indigenous communities | Communautés autochtones
+	Treaty boundaries | Limites des traités
 	Digital elevation model | Modèle numérique d’élévation
+	Satellite imagery mosaic | Mosaïque d’images satellites
 	Aerial photographs | Photographies aériennes
+	Noise exposure | Exposition au bruit
+	Heritage buildings | Bâtiments patrimoniaux
+	Building footprints | Empreintes de bâtiments
+	Marine charts | Cartes marines
+	Shipping lanes | Voies de navigation
+	Invasive species | Espèces envahissantes
 	Wetlands | Milieux humides
 `) as [en: string, fr: string][];
 

@@ -178,6 +178,7 @@ const accepted: [title: string, craft: Craft, text?: string][] = [
 			return undefined;
 		},
 	],
+	["trailers of a sender", rawCommit(byAda, `update one\n\nSender: jstest\nRequest: ${"0".repeat(64)}`)],
 	[
 		"a squash at GitHub of a sender's change, with its trailers",
 		rawCommit(
@@ -260,6 +261,24 @@ test("the first of many problems are shown", async ({ local, pusher }) => {
 	assert.is(isAccepted, false);
 	assert.match(screen, /and \d+ more, in 300 files in all/);
 	assert.ok(screen.split("\n").length < 70, screen);
+	assert.is(await local.state(), before);
+});
+
+test("git itself refuses a large pack and a .git in a tree, and the hook a tag", async ({
+	local,
+	pusher,
+}) => {
+	const before = await local.state();
+	await pusher.clone.commit({ "layers/la/large.json": wms("large") });
+	const bound = await local.git("config", "receive.maxInputSize");
+	await local.git("config", "receive.maxInputSize", "100");
+	assert.match((await pusher.push("HEAD:refs/heads/large")).screen, "maximum allowed size");
+	await local.git("config", "receive.maxInputSize", bound);
+	assert.match((await pusher.push("HEAD:refs/tags/x")).screen, "only branches may be pushed");
+	await pusher.reset();
+	const folder = await pusher.tree([["100644", await pusher.object("blob", "x"), "config"]]);
+	await pusher.commitTree(await pusher.tree([["040000", folder, ".GIT"]]));
+	assert.match((await pusher.push()).screen, "hasDotgit");
 	assert.is(await local.state(), before);
 });
 
