@@ -175,6 +175,7 @@ function judgeSpellings(
 		if (rules === "stored" && registration === null) served.delete(path);
 	const spellings = registeredIn(served);
 	const kept = spellings.find((smallkey) => stored?.has(layerPath(smallkey))) ?? spellings[0] ?? "";
+	// One that remained would be kept.
 	const [removed] = registeredIn(stored ?? []);
 	const problems = new Map<string, Problem>();
 	for (const { path, smallkey, part } of files) {

@@ -137,12 +137,11 @@ export function parseRegistration(
 	const { value: sent, problems } = parseJson(bytes);
 	if (problems.length > 0) return refused(...problems);
 	const { version, payload_type } = (sent ?? {}) as { version?: unknown; payload_type?: unknown };
-	const isSecond = version === "2.0" || (payload_type === undefined && /^"?2/.test(JSON.stringify(version)));
+	// Also a wrong version, such as 2 or "2.0.0".
+	const isOf2 = version === "2.0" || (payload_type === undefined && /^"?2/.test(JSON.stringify(version)));
 	const value =
-		isSecond && isObject(sent)
-			? { ...sent, en: withLayerNumber(sent.en), fr: withLayerNumber(sent.fr) }
-			: sent;
-	const validate = isSecond ? validateRegistration2 : validateRegistration1;
+		isOf2 && isObject(sent) ? { ...sent, en: withLayerNumber(sent.en), fr: withLayerNumber(sent.fr) } : sent;
+	const validate = isOf2 ? validateRegistration2 : validateRegistration1;
 	const invalid = validate(value) ? [] : schemaProblems(validate, rules);
 	const broken = listProblems([...invalid, ...addressProblems(value, rules)]);
 	if (broken.length > 0) return refused(...broken);

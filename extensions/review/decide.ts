@@ -85,7 +85,10 @@ export async function declineReview(
 	return declined;
 }
 
-/** Moves a ref and deletes the review's branch: both, or neither. @throws {Error} with git's reason, or as `refuseUnseen` */
+/**
+ * Moves a ref and deletes the review's branch: both, or neither.
+ * @throws {Error} with git's reason, or as `refuseUnseen`
+ */
 async function moveReview(repository: string, { branch, commit }: Decision, reason: string, update: string) {
 	const input = `${update}\ndelete refs/heads/${branch} ${commit}\n`;
 	await runGit(repository, ["update-ref", "-m", reason, "--stdin"], { input }).catch(async ({ message }) => {

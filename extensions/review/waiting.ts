@@ -77,11 +77,11 @@ export async function readReviews(
  */
 export async function findWaiting(repository: string, word: string): Promise<WaitingReview> {
 	const waiting = await readReviews(repository, "waiting");
-	const named = waiting.filter(
+	const reviews = waiting.filter(
 		({ branch, name }) => [branch, name].includes(word) || name.endsWith(`+review.${word}`),
 	);
-	const isOfLayer = named.length === 0 && parseSmallkey(word) !== null;
-	const [review, second] = isOfLayer ? await readReviews(repository, "waiting", word) : named;
+	const isOfLayer = reviews.length === 0 && parseSmallkey(word) !== null;
+	const [review, second] = isOfLayer ? await readReviews(repository, "waiting", word) : reviews;
 	if (review && second) throw new Error(`${word}: is ${review.branch} or ${second.branch}: name one of them`);
 	if (review) return review;
 	const branches = waiting.map(({ branch }) => branch).join(" ");
