@@ -40,9 +40,16 @@ function chosenRows() {
 	return named.map((_, at) => named.at((first + at * step) % named.length)).slice(0, Number(values.some));
 }
 
+/** Some mutants hang; the slowest file takes 30 s on two cores. */
+const TEST_LIMIT_MS = "120000";
+
 /** Runs a test file in a copy. @returns what its runner prints */
 async function runTest(/** @type {string} */ copy, /** @type {string} */ test, /** @type {string} */ TMPDIR) {
-	const options = { cwd: copy, env: { ...process.env, TMPDIR, TEST_RESULTS: "" }, maxBuffer: Infinity };
+	const options = {
+		cwd: copy,
+		env: { ...process.env, TMPDIR, TEST_RESULTS: "", TEST_LIMIT_MS },
+		maxBuffer: Infinity,
+	};
 	// Its exit code is 1 where a test fails.
 	const task = run(process.execPath, ["tests/run/run.mjs", test], options);
 	children.add(task.child);
