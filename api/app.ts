@@ -14,7 +14,6 @@ import {
 	type Reply,
 	refuse,
 	refuseRead,
-	refuseWrite,
 	textReply,
 	uncachedHeaders,
 } from "./reply.ts";
@@ -108,7 +107,7 @@ const literalPath = /^(?!\/\/)(?:\/(?!(?:\.|%2e){1,2}(?:\/|$))[\w!$%&'()*+,.:;=@
 
 function routeWrite(method: string, target: string, path: string, basePath: string): Route {
 	const refusedPath = (status: number, code: TextCode, ...values: Text["values"]) =>
-		refused(refuseWrite({ status, errors: [problemAt("path", code, ...values)], reason: "path" }));
+		refused(refuse({ status, errors: [problemAt("path", code, ...values)] }));
 	if (target.includes("?")) return refusedPath(400, "query");
 	if (target.length > basePath.length + maxWritePathLength)
 		return refusedPath(400, "maxLength", maxWritePathLength);
@@ -119,7 +118,7 @@ function routeWrite(method: string, target: string, path: string, basePath: stri
 	if (route) return { kind: "write", action: route.action };
 	const methods = matches.map((match) => match.method);
 	const error = problemAt("method", "method", oneOf(methods.toReversed()), method);
-	return refused(refuseWrite({ status: 405, errors: [error] }, { Allow: methods.join(", ") }));
+	return refused(refuse({ status: 405, errors: [error] }, { Allow: methods.join(", ") }));
 }
 
 export interface Engine {
@@ -168,12 +167,11 @@ function answerHealth(problem: string | null, ok: string): Reply {
 export function answerFailure(error: unknown, kind: Route["kind"], log: Context["log"]): Reply {
 	if (error instanceof StoreBusy) {
 		const { code, retryAfter, message } = error;
-		const refusal = { status: 503, errors: [problemAt("", code)], retryAfter };
-		const reply = kind === "status" ? refuse(refusal, anySite) : refuseWrite({ ...refusal, reason: code });
-		return { ...reply, cause: message };
+		const headers = kind === "status" ? anySite : {};
+		return { ...refuse({ status: 503, errors: [problemAt("", code)], retryAfter }, headers), cause: message };
 	}
 	log.error(error);
-	if (kind === "write") return refuseWrite({ status: 500, errors: [problemAt("", "failed")] });
+	if (kind === "write") return refuse({ status: 500, errors: [problemAt("", "failed")] });
 	if (kind !== "status") return refuseRead(500);
 	return refuse({ status: 500, errors: [problemAt("", "read-only")] }, anySite);
 }

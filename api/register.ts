@@ -191,8 +191,7 @@ export function parseChange(
 	const segment = target.slice(target.lastIndexOf("/") + 1);
 	const text = decodeSegment(segment);
 	const smallkey = parseSmallkey(text ?? "");
-	if (smallkey === null)
-		return { status: 400, errors: [smallkeyProblem(text ?? segment)], reason: "smallkey" };
+	if (smallkey === null) return { status: 400, errors: [smallkeyProblem(text ?? segment)] };
 	const kind = changeKinds[action];
 	const change = kind.parse(smallkey, body);
 	if (!("decide" in change)) return refusalOf(change);

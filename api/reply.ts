@@ -1,6 +1,6 @@
 import { maxRegistrationBytes } from "../registry/registration.ts";
 import type { Lang } from "../registry/smallkey.ts";
-import { problemAt, textIn, textsOf } from "../registry/texts.ts";
+import { problemAt, type TextCode, textIn, textsOf } from "../registry/texts.ts";
 import { shortened } from "../registry/untrusted.ts";
 import type { Refusal } from "../store/store.ts";
 
@@ -11,8 +11,8 @@ export interface Reply {
 	body: Uint8Array | (Iterable<Uint8Array> & { readonly length: number });
 	/** Absent without texts for people. */
 	bodyIn?: (lang: Lang) => Uint8Array;
-	/** For the log and the metrics; never text of the request. */
-	reason?: string;
+	/** For the log and the metrics: the code of a refusal's first problem. */
+	reason?: TextCode | undefined;
 	/** In English, for the log only. */
 	cause?: string;
 }
@@ -39,22 +39,6 @@ export const uncachedHeaders = { "Cache-Control": "no-store", "X-Content-Type-Op
 const jsonHeaders = { "Content-Type": "application/json", ...uncachedHeaders };
 
 const maxErrorLength = 1_000;
-
-const refusalReasons: Readonly<Record<number, string>> = {
-	400: "payload",
-	401: "signature",
-	403: "ownership",
-	404: "not found",
-	405: "method",
-	408: "slow body",
-	409: "other case",
-	412: "condition",
-	413: "size",
-	415: "encoding",
-	429: "limit",
-	500: "failure",
-	503: "busy",
-};
 
 const encoder = new TextEncoder();
 
@@ -114,7 +98,7 @@ export function refuse(
 		errors: textsOf(errors, lang).map((text) => shortened(text, maxErrorLength)),
 		hint: hint && textIn(lang, hint),
 	});
-	return textReply(status, valueIn, { ...wait, ...headers });
+	return { ...textReply(status, valueIn, { ...wait, ...headers }), reason: errors[0]?.code };
 }
 
 export function textReply(
@@ -130,11 +114,6 @@ export const tooLarge: Refusal = {
 	status: 413,
 	errors: [/* @__PURE__ */ problemAt("document", "size", maxRegistrationBytes)],
 };
-
-export function refuseWrite(refusal: Refusal, headers: Record<string, string> = {}): Reply {
-	const { reason = refusalReasons[refusal.status] ?? "other" } = refusal;
-	return { ...refuse(refusal, headers), reason };
-}
 
 export function inLanguageOf(reply: Reply, acceptLanguage: string | null): Reply {
 	const { bodyIn } = reply;

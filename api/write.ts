@@ -16,15 +16,7 @@ import type { Commit, Meta, Refusal } from "../store/store.ts";
 import type { WriteAction } from "./app.ts";
 import type { Context, Refresh } from "./context.ts";
 import { addConditions, parseChange, type RequestedChange } from "./register.ts";
-import {
-	emptyBody,
-	jsonReply,
-	type Reply,
-	refuseWrite,
-	textReply,
-	tooLarge,
-	uncachedHeaders,
-} from "./reply.ts";
+import { emptyBody, jsonReply, type Reply, refuse, textReply, tooLarge, uncachedHeaders } from "./reply.ts";
 import type { Sender } from "./senders.ts";
 import { findRepeated, isSignedBy, sha256Hex, signaturePattern } from "./signature.ts";
 
@@ -66,10 +58,10 @@ export async function answerWrite(
 	const { action, address, length, target, timestamp, signature } = write;
 	const { limiter, settings, store } = context;
 	const addressWait = address !== null && (await limiter?.address(address));
-	if (addressWait) return refuseLimited("address", addressWait);
+	if (addressWait) return refuseLimited(addressWait);
 	// The size of a chunked body is known at its end (RFC 9112, section 6.3).
 	const early = length !== null && length > maxRegistrationBytes ? tooLarge : judgeHead(write, context);
-	if (early) return refuseWrite(early);
+	if (early) return refuse(early);
 	const body = await readBody();
 	if (!(body instanceof Uint8Array)) return body;
 	const sender = settings.senders.get(write.sender);
@@ -77,10 +69,9 @@ export async function answerWrite(
 	const request = await sha256Hex(signature);
 	const signed = { path: target, sender: write.sender, timestamp, body };
 	const genuine = await isSignedBy(sender, signed, signature, context.now());
-	if (!sender || !genuine)
-		return refuseWrite(unauthorized(write, context, sender ? "signature" : "unknown sender"));
+	if (!sender || !genuine) return refuse(unauthorized(write, context));
 	const senderWait = await limiter?.sender(sender.id, request);
-	if (senderWait) return refuseLimited("sender", senderWait);
+	if (senderWait) return refuseLimited(senderWait);
 	const meta = metaOf(write, sender, request);
 	const plan =
 		action === "refresh"
@@ -89,7 +80,7 @@ export async function answerWrite(
 	if (isRefusal(plan)) {
 		// The signature must not take effect later, on another state or with another method.
 		await store.remember({ ...meta, outcome: plan.status });
-		return refuseWrite(plan);
+		return refuse(plan);
 	}
 	if ("decide" in plan) return makeChange(write, plan, meta, context);
 	const isFirst = await store.remember({ ...meta, outcome: 202 });
@@ -133,9 +124,8 @@ function parseRefresh(
 ): Omit<Refresh, "isWanted"> | Refusal {
 	if (body.length > 0) return { status: 400, errors: [problemAt("", "body-empty")] };
 	const match = refreshPath.exec(target);
-	if (!match) return { status: 400, errors: [problemAt("path", "path-refresh")], reason: "path" };
-	if (!isHarvesting)
-		return { status: 409, errors: [problemAt("", "no-harvest")], reason: "does not harvest" };
+	if (!match) return { status: 400, errors: [problemAt("path", "path-refresh")] };
+	if (!isHarvesting) return { status: 409, errors: [problemAt("", "no-harvest")] };
 	const [, all, days, maxLayers] = match;
 	return {
 		olderThanMs: all === undefined ? Number(days) * dayMs : null,
@@ -154,7 +144,7 @@ async function makeChange(
 	const { review } = meta;
 	const { decide, etag } = addConditions(smallkey, change.decide, write);
 	const commit = await context.store.change(decide, { ...meta, smallkey, subject });
-	if (isRefusal(commit)) return refuseWrite(commit);
+	if (isRefusal(commit)) return refuse(commit);
 	const tag = etag();
 	const headers: Record<string, string> = tag === null ? {} : { ETag: tag };
 	if (!review && status === 204) return { status, headers: { ...uncachedHeaders }, body: emptyBody };
@@ -194,9 +184,9 @@ async function receiptOf(
 	return { receipt, warnings: [...ownWarnings, ...readable.warnings, ...(commit.warnings ?? [])] };
 }
 
-function refuseLimited(which: "address" | "sender", waitSeconds: number): Reply {
+function refuseLimited(waitSeconds: number): Reply {
 	const errors = [problemAt("", "limit", waitSeconds)];
-	return refuseWrite({ status: 429, errors, reason: `limit of the ${which}`, retryAfter: waitSeconds });
+	return refuse({ status: 429, errors, retryAfter: waitSeconds });
 }
 
 /** RCS specification, "Verification by the service". */
@@ -205,32 +195,31 @@ function judgeHead(write: Write, context: Context): Refusal | null {
 	if (!/^(?:identity)?$/i.test(encoding))
 		return { status: 415, errors: [problemAt("Content-Encoding", "encoding", shownValue(encoding))] };
 	const repeated = findRepeated(write);
-	if (repeated.length > 0) return { status: 401, errors: repeated, reason: "repeated header" };
+	if (repeated.length > 0) return { status: 401, errors: repeated };
 	if (!signaturePattern.test(signature) || sender === "" || timestamp === "")
 		return unauthorized(write, context);
 	const now = context.now();
 	const time = parseTimestamp(timestamp);
 	if (time !== null && Math.abs(now.getTime() - time) < maxClockSkewMs) return null;
 	const errors = [problemAt("TimeStamp", "timestamp", now.toISOString(), shownValue(timestamp))];
-	return { status: 401, errors, reason: "time" };
+	return { status: 401, errors };
 }
 
-/** An unknown sender gets the same text. @param reason for the log */
+/** An unknown sender gets the same text. */
 function unauthorized(
 	{ signature, sender, timestamp, address }: Write,
 	{ limiter, settings }: Context,
-	reason = "shape of the signature",
 ): Refusal {
 	if (address !== null) limiter?.punish(address);
 	const headers = { Authorization: signature, Sender: sender, TimeStamp: timestamp };
 	const missing = Object.entries(headers).filter(([, text]) => text === "");
 	const errors = missing.map(([name]) => problemAt(name, "header"));
-	if (errors.length > 0) return { status: 401, errors, reason: "missing header" };
+	if (errors.length > 0) return { status: 401, errors };
 	const mismatch = [problemAt("Authorization", "signature")];
 	// What follows the word may be a password.
 	const [, word = ""] = /^([A-Za-z][A-Za-z0-9-]{0,15})[ =]/.exec(signature) ?? [];
 	if (word !== "") mismatch.push(problemAt("Authorization", "signature-word", word));
 	else if (!signaturePattern.test(signature)) mismatch.push(problemAt("Authorization", "signature-shape"));
 	const hint = textOf("hint", `${settings.basePath}/register/<smallkey>`);
-	return { status: 401, errors: mismatch, reason, hint };
+	return { status: 401, errors: mismatch, hint };
 }

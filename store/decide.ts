@@ -6,13 +6,13 @@ export function isRefusal<T extends object>(outcome: T): outcome is Extract<T, {
 	return "errors" in outcome;
 }
 
-function refuse(status: number, reason: string, problem: Problem): Refusal {
-	return { status, reason, errors: [problem] };
+function refuse(status: number, problem: Problem): Refusal {
+	return { status, errors: [problem] };
 }
 
-export const usedBefore = refuse(401, "used before", problemAt("Authorization", "signature-used"));
+export const usedBefore = refuse(401, problemAt("Authorization", "signature-used"));
 
-const mayBeUsed = refuse(401, "used before", problemAt("TimeStamp", "clock"));
+const mayBeUsed = refuse(401, problemAt("TimeStamp", "clock"));
 
 /** Whether a review differs from the served state in a layer. */
 export async function isProposed(smallkey: string | null, review: Reader, served: Reader): Promise<boolean> {
@@ -38,11 +38,11 @@ async function refuseWaiting({ smallkey }: Meta, now: Reader, { holder, spelling
 }
 
 export function refuseOther(holder: string): Refusal {
-	return refuse(409, "waits for review", problemAt("smallkey", "waits-of-other", holder));
+	return refuse(409, problemAt("smallkey", "waits-of-other", holder));
 }
 
 export function refuseTwin(smallkey: string, twin: string): Refusal {
-	return refuse(409, "other case", problemAt("smallkey", "case-twin", smallkey, twin));
+	return refuse(409, problemAt("smallkey", "case-twin", smallkey, twin));
 }
 
 export function changesFiles(decision: unknown): decision is Edit[] {

@@ -49,8 +49,6 @@ export interface Commit {
 export interface Refusal {
 	status: number;
 	errors: readonly Problem[];
-	/** Replaces the status's own reason (`refusalReasons` in api/reply.ts). */
-	reason?: string;
 	hint?: Text;
 	/** In seconds. */
 	retryAfter?: number | undefined;

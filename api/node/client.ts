@@ -5,7 +5,7 @@ import { maxRegistrationBytes } from "../../registry/registration.ts";
 import { problemAt } from "../../registry/texts.ts";
 import type { Refusal } from "../../store/store.ts";
 import { type Client, Room } from "../limits.ts";
-import { emptyBody, maxJoinedBytes, type Reply, refuseWrite, tooLarge } from "../reply.ts";
+import { emptyBody, maxJoinedBytes, type Reply, refuse, tooLarge } from "../reply.ts";
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
@@ -97,7 +97,6 @@ const maxBodies = 4_096;
 const noRoom: Refusal = {
 	status: 503,
 	errors: [problemAt("", "busy")],
-	reason: "no room for the body",
 	retryAfter: 1,
 };
 
@@ -109,7 +108,7 @@ export function createReceiver(timeoutMs: number, maxHeldBytes = defaultHeldByte
 		const bodyShare = bodies.hold(client);
 		const byteShare = bytes.hold(client);
 		const read = async () =>
-			bodyShare.take(1) ? refuseWrite(noRoom) : readBody(request, timeoutMs, byteShare.take);
+			bodyShare.take(1) ? refuse(noRoom) : readBody(request, timeoutMs, byteShare.take);
 		const end = () => {
 			bodyShare.end();
 			byteShare.end();
@@ -129,13 +128,13 @@ function readBody(request: IncomingMessage, timeoutMs: number, take: ReturnType<
 			resolve(body);
 		};
 		const errors = [problemAt("", "body-late", timeoutMs / 1000)];
-		const refuseLate = () => settle(refuseWrite({ status: 408, errors }, { Connection: "close" }));
+		const refuseLate = () => settle(refuse({ status: 408, errors }, { Connection: "close" }));
 		const timer = setTimeout(refuseLate, timeoutMs);
 		request.on("data", (chunk: Buffer) => {
 			if (!chunks) return;
 			length += chunk.length;
-			if (length > maxRegistrationBytes) settle(refuseWrite(tooLarge));
-			else if (take(chunk.length)) settle(refuseWrite(noRoom));
+			if (length > maxRegistrationBytes) settle(refuse(tooLarge));
+			else if (take(chunk.length)) settle(refuse(noRoom));
 			else chunks.push(chunk);
 		});
 		const gone = { status: clientGone, headers: {}, body: emptyBody };

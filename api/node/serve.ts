@@ -35,6 +35,7 @@ export interface AnswerEvent {
 	route: string;
 	status: number;
 	milliseconds: number;
+	method: string;
 	reason: string | undefined;
 }
 
@@ -183,7 +184,7 @@ function finishExchange(exchange: Exchange, made: Reply): void {
 	if (isLogged) reply.headers["X-Request-Id"] = id;
 	if (!hasGone(response)) server.send(response, reply);
 	const milliseconds = performance.now() - startMs;
-	server.observe?.({ kind: "answer", route: nameOf(route), status, milliseconds, reason });
+	server.observe?.({ kind: "answer", method, route: nameOf(route), status, milliseconds, reason });
 	if (!isLogged) return;
 	const { address } = exchange.client();
 	const log = () => {

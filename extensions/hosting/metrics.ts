@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { statfs } from "node:fs/promises";
 import { createServer } from "node:http";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { isWriteMethod } from "../../api/app.ts";
 import { listen } from "../../api/node/serve.ts";
 import type { RunningService, ServiceEvent } from "../../api/service/extensions.ts";
 import { readCommit, readVersion } from "../../store/files/version.ts";
@@ -40,10 +41,10 @@ export function createMetrics() {
 		text: (dataDir: string, read: RunningService["gauges"]) => measure(registry, dataDir, read),
 		observe(event: ServiceEvent): void {
 			if (event.kind === "harvest") return harvests.inc({ outcome: event.outcome });
-			const { route, status, milliseconds, reason } = event;
+			const { method, route, status, milliseconds, reason } = event;
 			requests.inc({ route, status });
 			answers.observe({ route }, milliseconds / 1_000);
-			if (reason !== undefined) refused.inc({ reason });
+			if (reason !== undefined && isWriteMethod(method)) refused.inc({ reason });
 		},
 	};
 }

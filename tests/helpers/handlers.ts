@@ -4,7 +4,7 @@ import { readServing, Variables } from "../../api/configuration.ts";
 import type { Context } from "../../api/context.ts";
 import type { Client } from "../../api/limits.ts";
 import { clientOf } from "../../api/node/client.ts";
-import { type Reply, refuseWrite, tooLarge } from "../../api/reply.ts";
+import { type Reply, refuse, tooLarge } from "../../api/reply.ts";
 import { parseSenders } from "../../api/senders.ts";
 import { answerWrite, type Write as WriteHead, writeHeaders } from "../../api/write.ts";
 import { drawingRank } from "../../registry/description.ts";
@@ -218,7 +218,7 @@ export async function signedWrite(write: Write, now: number): Promise<HandledWri
 		address: null,
 		...writeHeaders((name) => texts.get(name)),
 		length: null,
-		body: bytes.length > maxRegistrationBytes ? refuseWrite(tooLarge) : bytes,
+		body: bytes.length > maxRegistrationBytes ? refuse(tooLarge) : bytes,
 	};
 }
 

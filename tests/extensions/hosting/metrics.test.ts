@@ -18,11 +18,12 @@ function assertLines(text: string, lines: readonly string[]) {
 
 test("what a service answers and harvests is counted, and its state is measured", async () => {
 	const metrics = createMetrics();
-	const answer = { kind: "answer", route: "doc", status: 200, reason: undefined } as const;
+	const answer = { kind: "answer", method: "GET", route: "doc", status: 200, reason: undefined } as const;
 	const events: ServiceEvent[] = [
 		{ ...answer, milliseconds: 0.3 },
 		{ ...answer, milliseconds: 99_999 },
-		{ kind: "answer", route: "register", status: 401, milliseconds: 1, reason: "signature" },
+		{ ...answer, method: "PUT", route: "register", status: 401, milliseconds: 1, reason: "signature" },
+		{ ...answer, route: "status", status: 404, milliseconds: 1, reason: "not-registered" },
 		{ kind: "harvest", outcome: "failed" },
 	];
 	for (const event of events) metrics.observe(event);
