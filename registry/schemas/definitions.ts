@@ -54,8 +54,8 @@ export function list<const S>(items: S, description?: string) {
 	return { ...(description && { description }), type: "array", items } as const;
 }
 
-export function nullable<const S>(schema: S, description: string) {
-	return { description, anyOf: [{ type: "null" }, schema] } as const;
+export function nullable<const S>(schema: S, description?: string) {
+	return { ...(description && { description }), anyOf: [{ type: "null" }, schema] } as const;
 }
 
 /** `registry/addresses.ts` checks the rest. */

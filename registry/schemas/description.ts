@@ -1,17 +1,9 @@
-import { described, document, exactly, list, nullable, ref, string } from "./definitions.ts";
+import { document, exactly, list, nullable, ref, string } from "./definitions.ts";
 
 const finite = { type: "number" } as const;
 
-const image = {
-	description: "A data URI of a PNG, JPEG, GIF, BMP or SVG image in base64, of at most 100,000 characters.",
-	type: "string",
-	format: "image",
-} as const;
-
-const drawing = {
-	label: string("Empty where the service gives none."),
-	image: ref("image"),
-} as const;
+/** `label`: empty if the service gives none. */
+const drawing = { label: string(), image: ref("image") } as const;
 
 /** In characters, except `maxKeywords`. */
 export const maxTitle = 300;
@@ -22,11 +14,7 @@ export const maxKeyword = 100;
 export const maxSiblings = 100;
 export const maxSibling = 100;
 
-const beside = (text: string) =>
-	({
-		...list({ type: "string", maxLength: maxSibling }, text),
-		maxItems: maxSiblings,
-	}) as const;
+const beside = { ...list({ type: "string", maxLength: maxSibling }), maxItems: maxSiblings } as const;
 
 /** For the catalogue. */
 const about = {
@@ -36,121 +24,87 @@ const about = {
 		...list({ type: "string", minLength: 1, maxLength: maxKeyword }),
 		maxItems: maxKeywords,
 	},
-	bounds: {
-		...list(finite, "West, south, east, north, in degrees (RFC 7946, section 5)."),
-		minItems: 4,
-		maxItems: 4,
-	},
-	siblings: beside(
-		"The other layers of its service: names (WMS) or numbers (ArcGIS), with titles. A layer that moved is not among them.",
-	),
-	services: beside("The services of its folder on an ArcGIS server, such as Air/MapServer."),
-	folders: beside("The folders of its ArcGIS server."),
+	/** West, south, east, north, in degrees (RFC 7946, section 5). */
+	bounds: { ...list(finite), minItems: 4, maxItems: 4 },
+	/** Other layers of its service: names (WMS) or numbers (ArcGIS), with titles; not a layer that moved. */
+	siblings: beside,
+	/** Of its folder on an ArcGIS server, such as `Air/MapServer`. */
+	services: beside,
+	folders: beside,
 } as const;
 
 const titled = { title: { type: "string", maxLength: maxTitle }, ...about } as const;
 
 const scales = { min_scale: ref("scale"), max_scale: ref("scale") } as const;
 
-const otherFeatures = nullable(ref("drawing"), "The symbol of every other feature, or null.");
+const otherFeatures = nullable(ref("drawing"));
 
 export const description = document("description", "What was harvested from the services behind a layer", {
 	type: "object",
 	properties: { en: ref("lang"), fr: ref("lang") },
 	additionalProperties: false,
 	definitions: {
-		image,
+		image: { type: "string", format: "image" },
 		lang: { anyOf: [ref("features"), ref("named"), ref("service")] },
-		features: described(
-			"A feature layer.",
+		features: exactly(
 			{
-				service_url: string(
-					"The harvested address. The description is used only while this is the registered address.",
-				),
+				/** The harvested address: while another is registered, the description is not used. */
+				service_url: string(),
 				name: string(),
-				display_field: string("The field whose value names a feature; empty where the service says none."),
-				geometry_type: string("ArcGIS's own name of it, such as esriGeometryPoint."),
+				display_field: string(),
+				geometry_type: string(),
 				min_scale: ref("scale"),
 				max_scale: ref("scale"),
-				extent: nullable(ref("extent"), "null where the service's own extent is unusable."),
+				extent: nullable(ref("extent")),
 				fields: list(ref("field")),
 				renderer: { anyOf: [ref("simple"), ref("unique"), ref("breaks")] },
-				count: nullable(
-					{ type: "number", minimum: 0 },
-					"How many features there are; null where the service does not say.",
-				),
+				count: nullable({ type: "number", minimum: 0 }),
 			},
 			about,
 		),
-		named: described(
-			"The layers of an OGC service that the registration names.",
+		named: exactly(
 			{
 				service_url: string(),
-				layers: {
-					...list(string(), "Their names. The rest is used only while these are the registered ones."),
-					minItems: 1,
-				},
+				/** Names: while others are registered, the description is not used. */
+				layers: { ...list(string()), minItems: 1 },
 			},
 			{ ...titled, ...scales },
 		),
-		service: described(
-			"The layers of a service that is taken whole, in the service's own order.",
+		service: exactly(
 			{
 				service_url: string(),
-				entries: list(
-					{ anyOf: [string(), { type: "integer", minimum: 0 }] },
-					"Names (OGC) or numbers (ArcGIS) of the layers.",
-				),
+				/** Names (OGC) or numbers (ArcGIS) of all layers, in the service's order. */
+				entries: list({ anyOf: [string(), { type: "integer", minimum: 0 }] }),
 			},
 			titled,
 		),
-		origin: {
-			description:
-				"Not harvested, but taken over from an older service (import), or written for a layer that comes with the project (example). The next harvest replaces it.",
-			enum: ["import", "example"],
-		},
-		scale: {
-			description: "Scale denominator between which and another the layer is drawn; 0 is no bound.",
-			type: "number",
-			minimum: 0,
-		},
-		extent: described("A rectangle in the spatial reference of that well-known id.", {
-			wkid: finite,
-			xmin: finite,
-			ymin: finite,
-			xmax: finite,
-			ymax: finite,
-		}),
-		field: described(
-			"A field of a feature layer; its type in ArcGIS's own words, such as esriFieldTypeString.",
-			{ name: string(), alias: string(), type: string() },
-		),
+		/** Not harvested: the next harvest replaces it. */
+		origin: { enum: ["import", "example"] },
+		/** A denominator; 0 is no bound. */
+		scale: { type: "number", minimum: 0 },
+		extent: exactly({ wkid: finite, xmin: finite, ymin: finite, xmax: finite, ymax: finite }),
+		field: exactly({ name: string(), alias: string(), type: string() }),
 		drawing: exactly(drawing),
-		simple: described("One symbol for every feature.", { type: { const: "simple" }, ...drawing }),
-		unique: described("One symbol for each value of one to three fields.", {
+		simple: exactly({ type: { const: "simple" }, ...drawing }),
+		unique: exactly({
 			type: { const: "unique" },
 			fields: { ...list(string()), minItems: 1, maxItems: 3 },
 			default: otherFeatures,
 			classes: list(
 				exactly({
-					value: {
-						description:
-							"A number where the one field holds numbers; the values of several fields are joined with a comma and a space. null for the features of which the one field has no value.",
-						type: ["string", "number", "null"],
-					},
+					/** Of several fields: joined with a comma and a space. null: features without a value. */
+					value: { type: ["string", "number", "null"] },
 					...drawing,
 				}),
 			),
 		}),
-		breaks: described("One symbol for each range of a number.", {
+		breaks: exactly({
 			type: { const: "breaks" },
 			field: string(),
-			min: { description: "Where the first range starts.", type: "number" },
+			min: finite,
 			default: otherFeatures,
-			classes: list(
-				exactly({ max: finite, ...drawing }),
-				"In ascending order: each starts where the one before it ends.",
-			),
+			/** Ascending: each starts where the one before it ends. */
+			classes: list(exactly({ max: finite, ...drawing })),
 		}),
 	},
 });

@@ -1,14 +1,7 @@
-import Ajv, { _, type AnySchema } from "ajv";
+import Ajv, { _ } from "ajv";
 import standaloneCode from "ajv/dist/standalone/index.js";
 import type { Plugin } from "esbuild";
 import type { Validator } from "./compile.ts";
-
-/** Keeps properties with these names: their values are schemas. */
-function withoutDescriptions(schema: AnySchema): AnySchema {
-	const keep = (name: string, value: unknown) =>
-		typeof value === "string" && ["description", "title"].includes(name) ? undefined : value;
-	return JSON.parse(JSON.stringify(schema, keep));
-}
 
 /** @param module the name of a file here, whose validators have the same options */
 async function generateCode(module: string): Promise<string> {
@@ -18,7 +11,7 @@ async function generateCode(module: string): Promise<string> {
 		...validators[0]?.options,
 		messages: false,
 		inlineRefs: 3,
-		schemas: validators.map(({ schema }) => withoutDescriptions(schema)),
+		schemas: validators.map(({ schema }) => schema),
 		code: { source: true, esm: true, lines: true, formats: _`formats` },
 	});
 	const ids = Object.fromEntries(validators.map(({ name, schema }) => [name, schema.$id]));
