@@ -103,7 +103,7 @@ export function shownValue(value: unknown): string | Text {
 
 type Params = Record<string, unknown>;
 
-const limits = ["maxLength", "minimum", "maximum", "maxItems"];
+const limits = ["maxLength", "minimum", "maxItems"];
 
 /** The first value of the text of a keyword; the second one is the wrong value. */
 function firstValue(keyword: string, { type, allowedValues, limit }: Params) {

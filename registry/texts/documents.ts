@@ -14,8 +14,7 @@ export const documentTexts = {
 	maxLength: ["must have at most {0} characters", "doit avoir au plus {0} caractères"],
 	minLength: notEmpty,
 	minimum: ["must be {0} or more, not {1}", "doit être au moins {0}, et non {1}"],
-	maximum: ["must be {0} or less, not {1}", "doit être au plus {0}, et non {1}"],
-	maxItems: ["must have {0} or fewer entries", "doit avoir {0} éléments ou moins"],
+	maxItems: "must have {0} or fewer entries",
 	enum: mustBe,
 	type: mustBe,
 	"type-example": ["must be {0}, such as {1}", "doit être {0}, comme {1}"],
@@ -41,16 +40,10 @@ export const documentTexts = {
 		"ogcWms, ogcWmts, esriFeature, esriMapServer, esriFeatureServer, esriTile or esriImage",
 		"ogcWms, ogcWmts, esriFeature, esriMapServer, esriFeatureServer, esriTile ou esriImage",
 	),
-	glob: must("a glob of smallkeys", "un motif de clés courtes"),
-	"sender-name": must("the id of a sender", "l’identifiant d’un expéditeur"),
-	"owner-name": must(
-		"a GitHub team or account, such as @organisation/team or @ada#123",
-		"une équipe ou un compte de GitHub, comme @organisation/equipe ou @ada#123",
-	),
-	"owner-id": [
-		"{0} must have the id of the account, as in @ada#123: gh api users/ada --jq .id prints it",
-		"{0} doit avoir le numéro du compte, comme dans @ada#123 : gh api users/ada --jq .id l’affiche",
-	],
+	glob: "must be a glob of smallkeys, not {0}",
+	"sender-name": "must be the id of a sender, not {0}",
+	"owner-name": "must be a GitHub team or account, such as @organisation/team or @ada#123, not {0}",
+	"owner-id": "{0} must have the id of the account, as in @ada#123: gh api users/ada --jq .id prints it",
 	// Addresses of services.
 	"address-credentials": [
 		"must not hold a user name or password",
@@ -135,27 +128,15 @@ export const documentTexts = {
 		"sender {0} may change these keys only: {1}; not {2}",
 		"l’expéditeur {0} ne peut modifier que ces clés : {1}; pas {2}",
 	],
-	"owners-removed": ["must not be removed", "ne doit pas être supprimé"],
-	"layers-folder": [
-		"must be in the folder layers, in lower case",
-		"doit être dans le dossier layers, en minuscules",
-	],
-	"visible-name": ["must have a name of visible characters", "doit avoir un nom en caractères visibles"],
-	"file-name": [
-		"must be named <smallkey>.json or <smallkey>.service.json",
-		"doit se nommer <smallkey>.json ou <smallkey>.service.json",
-	],
-	folder: ["must be at {0}", "doit être à {0}"],
-	"plain-file": ["must be a plain file", "doit être un fichier ordinaire"],
+	"owners-removed": "must not be removed",
+	"layers-folder": "must be in the folder layers, in lower case",
+	"visible-name": "must have a name of visible characters",
+	"file-name": "must be named <smallkey>.json or <smallkey>.service.json",
+	folder: "must be at {0}",
+	"plain-file": "must be a plain file",
 	size: ["must have at most {0} bytes", "doit avoir au plus {0} octets"],
-	description: [
-		"must be a service description, as npx fragment-publisher harvest writes it",
-		"doit être une description de service, telle que npx fragment-publisher harvest l’écrit",
-	],
-	orphan: [
-		"there is no layer {0}: remove this file, or add the layer",
-		"la couche {0} n’existe pas : supprimez ce fichier, ou ajoutez la couche",
-	],
+	description: "must be a service description, as npx fragment-publisher harvest writes it",
+	orphan: "there is no layer {0}: remove this file, or add the layer",
 	// Values of other texts.
 	"json-comma": ['a "," too many', "une virgule de trop"],
 	"json-end": ["it ends too early", "il se termine trop tôt"],
@@ -164,10 +145,9 @@ export const documentTexts = {
 	"a-string": ["a string", "un texte"],
 	"an-object": ["an object", "un objet"],
 	"an-array": ["a list", "une liste"],
-	"a-number": ["a number", "un nombre"],
 	"an-integer": ["an integer", "un nombre entier"],
 	"a-boolean": ["a boolean", "true ou false"],
 	nothing: ["nothing", "rien"],
 	document: ["the document: {0}", "le document : {0}"],
 	or: ["{0} or {1}", "{0} ou {1}"],
-} satisfies Readonly<Record<string, TextPair>>;
+} satisfies Readonly<Record<string, TextPair | string>>;

@@ -32,6 +32,7 @@ export function codeFor<Code extends string>(lang: Lang, number: number, code: C
 	return ((lang === "fr" ? number < 2 : number === 1) ? `${code}-one` : code) as Code;
 }
 
+/** A single text is only for screens, logs and pull requests, all in English. */
 export type TextPair = readonly [en: string, fr: string];
 
 export const mustBe: TextPair = ["must be {0}, not {1}", "doit être {0}, et non {1}"];
@@ -42,9 +43,10 @@ export function must(en: string, fr: string): TextPair {
 }
 
 export function textsByLang<Code extends string>(
-	pairs: Readonly<Record<Code, TextPair>>,
+	pairs: Readonly<Record<Code, TextPair | string>>,
 ): Readonly<Record<Lang, Readonly<Record<Code, string>>>> {
-	const all = Object.entries(pairs) as [Code, TextPair][];
-	const inLang = (index: 0 | 1) => Object.fromEntries(all.map(([code, pair]) => [code, pair[index]]));
+	const all = Object.entries(pairs) as [Code, TextPair | string][];
+	const inLang = (index: 0 | 1) =>
+		Object.fromEntries(all.map(([code, text]) => [code, typeof text === "string" ? text : text[index]]));
 	return { en: inLang(0), fr: inLang(1) } as Record<Lang, Record<Code, string>>;
 }

@@ -93,10 +93,7 @@ export const requestTexts = {
 		"{0}, {1}: this target cannot show the layer, or not before its harvest, and answers 404",
 		"{0}, {1} : cette cible ne peut pas présenter la couche, ou pas avant son moissonnage, et répond 404",
 	],
-	"no-layer": [
-		"is stored, but is not a layer: layers are in layers/",
-		"est conservé, mais n’est pas une couche : celles-ci sont dans layers/",
-	],
+	"no-layer": "is stored, but is not a layer: layers are in layers/",
 	// Searches of the catalogue's records.
 	parameter: ["has no parameter {0}", "n’a pas de paramètre {0}"],
 	phrases: [
@@ -126,4 +123,4 @@ export const requestTexts = {
 		"others changed the layers at the same moment: send the same again",
 		"d’autres ont modifié les couches au même moment : renvoyez la même requête",
 	],
-} satisfies Readonly<Record<string, TextPair>>;
+} satisfies Readonly<Record<string, TextPair | string>>;
