@@ -36,13 +36,12 @@ const maxWrong = 200;
 /**
  * Reads only what has changed since a commit's last build. A wrong file of a folder stops the build; of a
  * commit, its last valid form is built.
- * @param fresh compares every file
  * @returns `written`: numbers of files; null because of problems
  */
-export async function build(source: Source, out: string, given: FragmentSettings, fresh = false) {
+export async function build(source: Source, out: string, given: FragmentSettings) {
 	const settings = fragmentSettings(given);
 	const renderer = rendererStamp(settings);
-	const manifest = fresh ? null : readManifest(out);
+	const manifest = readManifest(out);
 	const earlier = manifest?.renderer === renderer ? manifest : null;
 	const isUsable = ({ layers, problems }: JudgedLayers) => {
 		const isValid = [...layers.values()].some((layer) => layer !== null);

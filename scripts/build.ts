@@ -35,7 +35,6 @@ export const build = createRun(async ({ read, environment, io, extensions }) => 
 		addSourceOptions(line)
 			.option("--out <dir>", "output folder; the files of removed layers are removed from it", "dist")
 			.option("--compress", "a .gz and a .br beside each file, for a web server that looks for them")
-			.option("--fresh", "compare every file, also those that the last build recorded as complete")
 			.addHelpText("after", buildHelp),
 	);
 	const { source, name } = sourceOf(options);

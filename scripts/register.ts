@@ -48,12 +48,10 @@ export const register = createRun(async ({ read, environment, io }) => {
 			)
 			.option("--owned <glob...>", "the smallkeys that --remove-others may remove, such as 'nrcan-*'")
 			.option("--yes", "with --remove-others: do not ask", false)
-			.option("--json", "with --url or --dry-run: print the result as JSON", false)
 			.addHelpText("after", registerHelp),
 	);
 	const { url, removeOthers, owned } = options;
 	if (!url && removeOthers) throw new Error("--remove-others: needs --url");
-	if (!url && options.json && !options.dryRun) throw new Error("--json: needs --url or --dry-run");
 	if (removeOthers !== (owned !== undefined))
 		throw new Error("--remove-others: needs --owned with globs of your smallkeys, and --owned needs it");
 	const { registrations, problems, leftOut } = readBatch(folder);
@@ -70,7 +68,7 @@ export const register = createRun(async ({ read, environment, io }) => {
 
 async function registerInStore(
 	registrations: Registrations,
-	options: StoreBatchOptions & { json: boolean },
+	options: StoreBatchOptions,
 	leftOut: number,
 	environment: Environment,
 	io: Io,
@@ -82,7 +80,7 @@ async function registerInStore(
 	for (const text of textsOf(errors)) io.warn(plain(text));
 	if (isRefusal(outcome)) throw new WrongError(`${counted(errors.length, "problem")}; nothing was written`);
 	const { added, changed, unchanged } = comparison;
-	if (options.dryRun) printComparison(comparison, [], options.json, io);
+	if (options.dryRun) printComparison(comparison, [], io);
 	else {
 		const counts = [`${added.length + changed.length} registered`, `${unchanged.length} stored already`];
 		if (leftOut > 0) counts.push(`${leftOut} left out`);

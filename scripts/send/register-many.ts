@@ -13,7 +13,6 @@ import { type BatchOptions, codeOf, printResult, removalsOf, sendBatch } from ".
 export type Registrations = ReadonlyMap<string, Registration>;
 
 interface RegisterOptions extends BatchOptions {
-	json: boolean;
 	dryRun: boolean;
 	yes: boolean;
 	/** Globs of layers that may be removed. */
@@ -32,7 +31,7 @@ export async function registerMany(
 	environment: Environment,
 	io: Io,
 ): Promise<number> {
-	const { url, json, owned } = options;
+	const { url, owned } = options;
 	const isComplete = leftOut === 0;
 	const surplus = owned && (await findSurplus(url, registrations, owned));
 	if (surplus)
@@ -41,26 +40,22 @@ export async function registerMany(
 				`What ${url} has: its catalogue at ${surplus.commit ?? "an unknown commit"}, without later changes`,
 			),
 		);
-	if (options.dryRun)
-		printComparison(await compareWithService(url, registrations), surplus?.keys ?? [], json, io);
+	if (options.dryRun) printComparison(await compareWithService(url, registrations), surplus?.keys ?? [], io);
 	if (surplus && isComplete) checkRemoval(surplus, options);
 	if (options.dryRun) return exitCodes.done;
 	const key = await findSecret(options.sender, environment, io);
 	const result = await sendBatch(registrations, options, key, io);
 	const code = codeOf(result);
-	if (!json) printResult(result, "changed", url, io, leftOut);
+	printResult(result, "changed", url, io, leftOut);
 	// Nothing is removed after an interruption.
 	const mayRemove = code === exitCodes.done && isComplete && !io.interrupted().aborted;
 	if (!surplus || !mayRemove) {
-		if (json) io.print(JSON.stringify(result));
 		if (surplus) io.warn("nothing is removed: not all files of the folder are registered");
 		return code;
 	}
 	if (surplus.keys.length > 0 && !options.yes) await confirm(surplus.keys, url, io);
 	const removals = await sendBatch(removalsOf(surplus.keys), options, key, io);
-	const { changed, unchanged: _none, ...others } = removals;
-	if (json) io.print(JSON.stringify({ ...result, others: { removed: changed, ...others } }));
-	else printResult(removals, "removed", url, io);
+	printResult(removals, "removed", url, io);
 	return codeOf(removals);
 }
 
@@ -141,14 +136,8 @@ async function compareWithService(url: string, registrations: Registrations): Pr
 	return comparison;
 }
 
-export function printComparison(
-	comparison: Comparison,
-	surplus: readonly string[],
-	json: boolean,
-	{ print }: Io,
-): void {
+export function printComparison(comparison: Comparison, surplus: readonly string[], { print }: Io): void {
 	const lists = { ...comparison, removed: surplus };
-	if (json) return print(JSON.stringify(lists));
 	for (const [name, keys] of Object.entries(lists))
 		print(`${keys.length} ${name}${name === "unchanged" || keys.length === 0 ? "" : `: ${keys.join(" ")}`}`);
 	print("nothing was sent");

@@ -70,7 +70,6 @@ async function compressFiles(out: string, folder: string) {
 }
 
 interface BuildOptions {
-	fresh?: boolean | undefined;
 	compress?: boolean | undefined;
 	extensions?: readonly Extension[];
 }
@@ -83,17 +82,17 @@ export async function buildOutput(
 	source: Source,
 	out: string,
 	environment: Environment,
-	{ fresh, compress = false, extensions = [] }: BuildOptions = {},
+	{ compress = false, extensions = [] }: BuildOptions = {},
 ): Promise<Built & { catalogue: CatalogueOutcome | null }> {
 	const configuration = readConfiguration(withoutStore(environment), readSite);
 	const { site, targets, dataDir } = configuration;
-	const built = await build(source, out, configuration, fresh);
+	const built = await build(source, out, configuration);
 	if (!built.written) return { ...built, catalogue: null };
 	let catalogue: CatalogueOutcome | null = null;
 	if (site) {
 		const senderNames = await readPublicNames(environment, dataDir);
 		const options = catalogueOptions(configuration, { senderNames, canSend: false });
-		catalogue = await updateCatalogue(built.layers, out, options, { fresh, extensions, read: built.read });
+		catalogue = await updateCatalogue(built.layers, out, options, { extensions, read: built.read });
 	} else removeCatalogue(out);
 	await writeHostingFiles(out, compress, targets, site);
 	return { ...built, catalogue };

@@ -30,7 +30,6 @@ export interface CatalogueOutcome {
 const maxLayerPages = 2_000;
 
 interface UpdateOptions {
-	fresh?: boolean | undefined;
 	extensions?: readonly Extension[];
 	read?: ReadLayers;
 }
@@ -43,11 +42,11 @@ export async function updateCatalogue(
 	layers: LocatedLayers,
 	out: string,
 	options: CatalogueOptions,
-	{ fresh = false, extensions = [], read = new Map() }: UpdateOptions = {},
+	{ extensions = [], read = new Map() }: UpdateOptions = {},
 ): Promise<CatalogueOutcome> {
 	const commit = "commit" in layers ? layers.commit : null;
 	const version = versionOf(layers);
-	const existing = fresh ? null : readUsable(out, options);
+	const existing = readUsable(out, options);
 	const last = parseManifest(readText(out, manifestPath));
 	if (existing && existing.commit === version)
 		return { how: "nothing", layers: last?.layers ?? 0, written: 0, removed: 0 };
