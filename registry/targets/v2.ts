@@ -27,13 +27,9 @@ export const renderV2: Render = (layer) => {
 	return node && { layers: [node] };
 };
 
-const nodeStart = '{"layers":[{"id":"';
-const wmtsMember = new TextEncoder().encode(',"layerType":"ogcWmts"');
-
-/** Avoids parsing: the type follows the id, which has no escapes. */
+/** Avoids parsing. In a value, the quotes would be escaped. */
 function isOgcWmts(body: Uint8Array): boolean {
-	const start = body.indexOf(0x22, nodeStart.length) + 1;
-	return wmtsMember.every((byte, index) => body[start + index] === byte);
+	return new TextDecoder().decode(body.subarray(0, 200)).includes('"layerType":"ogcWmts"');
 }
 
 type Members = (layer: LayerFacts) => object;
