@@ -73,7 +73,7 @@ export function catalogueFiles(
 	}
 	if (!isServed) {
 		const data = { ...listedEntries(chunks.flat()), changes, settings: pages };
-		for (const path of listPagePaths(data.publishers.keys())) {
+		for (const path of listPagePaths) {
 			const text = renderListPage(path, data);
 			if (text !== null) files.set(path, text);
 		}

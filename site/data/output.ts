@@ -21,7 +21,7 @@ export const catalogueFolders: readonly string[] = [
 	...langs.flatMap((lang) => layerPages.map((page) => `${lang}/${page}`)),
 	...["assets", "changes", "index", chunksFolder, "records", "schemas", "sitemap"],
 	// Earlier versions had files there.
-	...["changes/layer", "publisher", "en/health", "fr/health"],
+	...["changes/layer", "publisher", ...langs.flatMap((lang) => [`${lang}/health`, `${lang}/publisher`])],
 ];
 
 export const catalogueFiles: readonly string[] = [

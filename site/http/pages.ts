@@ -47,9 +47,7 @@ export const siteGroups = [
 	{
 		paths: [
 			...["/index.html", "/list/*", "/guide/*"],
-			...langs.flatMap((lang) =>
-				["index.html", "layer/*", "changes/*", "publisher/*"].map((path) => `/${lang}/${path}`),
-			),
+			...langs.flatMap((lang) => ["index.html", "layer/*", "changes/*"].map((path) => `/${lang}/${path}`)),
 		],
 		headers: documentHeaders(),
 	},
@@ -93,12 +91,10 @@ export interface PageRoute {
 
 const layerPage = /^(en|fr)\/(layer|embed)\/([^/]{1,200}?)(?:\.html)?$/;
 
-const publisherPage = /^(?:en|fr)\/publisher\/[a-z0-9-]{1,80}$/;
-
 /** Addresses of earlier versions → the present ones. */
 const moved = [
 	[/^(?:changes\/layer\/[^/]{1,200}|publisher\/[a-z0-9-]{1,80})\.xml$/, feedPath],
-	[/^(publisher\/[a-z0-9-]{1,80})\.(?:json|csv)$/, "en/$1"],
+	[/^((?:en|fr)\/)?publisher(?:\/([a-z0-9-]{0,80})(?:\.(?:json|csv))?)?$/, "$1?q=$2"],
 	[/^(en|fr)\/health(?:\/(?:index\.html)?)?$/, "$1/?health=sick"],
 	[/^changes\/(?:index|\d{1,6})\.json$/, recentPath],
 ] as const;
@@ -124,7 +120,6 @@ export function parsePage(target: string, basePath: string): PageRoute | string 
 	for (const [address, place] of moved)
 		if (address.test(below)) return `${basePath}/${below.replace(address, place)}`;
 	if (!fileSegments.has(segmentOf(path))) return null;
-	if (publisherPage.test(below)) return { file: `${below}.html`, root };
 	// Its relative links need a slash at the end.
 	if (pageFolders.includes(below)) return `${basePath}${path}/${query}`;
 	const file = below.endsWith("/") ? `${below}index.html` : below;

@@ -2,17 +2,8 @@ import { causeIn, mondayOf } from "../../registry/health.ts";
 import { type Lang, layerPath, otherLang } from "../../registry/smallkey.ts";
 import { type Entry, layerAddress } from "../data/entries.ts";
 import { snippetsOf } from "../data/snippets.ts";
-import {
-	addressOf,
-	hostsOf,
-	keywordsIn,
-	layersIn,
-	senderOf,
-	slugOf,
-	stateOf,
-	titleOf,
-} from "../search/select.ts";
-import { fragmentPath, publisherAddress, repairPulls } from "../static/addresses.ts";
+import { addressOf, hostsOf, keywordsIn, layersIn, senderOf, stateOf, titleOf } from "../search/select.ts";
+import { fragmentPath, repairPulls } from "../static/addresses.ts";
 import { type Html, html, type Part } from "../static/html.ts";
 import type { SiteSettings } from "../static/page-settings.ts";
 import type { Translator } from "../text/page-texts.ts";
@@ -63,13 +54,10 @@ function layerFacts(entry: Entry, context: LayerContext): Html {
 	const { lang, root, site } = context;
 	const { t, typeText, dayText } = context.texts;
 	const { smallkey, bounds, changed, address } = entry;
-	const sender = senderOf(entry, lang);
-	const publisher = publisherAddress(lang, slugOf(entry) ?? "");
 	const { repository, branch } = site;
 	const commit = changed && `commit ${changed.commit.slice(0, 7)}`;
 	const history = `${repository}/commits/${branch}/${layerPath(smallkey)}`;
-	const host = (host: string) =>
-		html`<a href="${root}${lang}/?${String(new URLSearchParams({ host }))}">${host}</a>`;
+	const host = (host: string) => filterLink(lang, root, { host }, host);
 	const sameAddress = address.fr === undefined && html` <span class="note">${t("same-address")}</span>`;
 	const fragment = (target: string) =>
 		html`<a href="${root}${fragmentPath(target, lang, smallkey)}">${target}</a>`;
@@ -77,7 +65,7 @@ function layerFacts(entry: Entry, context: LayerContext): Html {
 		[t("smallkey"), html`<code>${smallkey}</code>`],
 		[t("type"), typeText(entry.type)],
 		[t("health"), ...healthOf(entry, context)],
-		[t("registered-by"), sender && html`<a href="${root}${publisher}">${sender}</a>`],
+		[t("registered-by"), senderLink(lang, root, entry)],
 		[
 			t("last-change"),
 			changed && dayText(new Date(changed.date)),
@@ -94,6 +82,16 @@ function layerFacts(entry: Entry, context: LayerContext): Html {
 	return html`<dl>\n${rows}</dl>`;
 }
 
+function filterLink(lang: Lang, root: string, filter: Readonly<Record<string, string>>, text: string): Html {
+	return html`<a href="${root}${lang}/?${String(new URLSearchParams(filter))}">${text}</a>`;
+}
+
+/** To the sender's layers; empty without a public name. */
+export function senderLink(lang: Lang, root: string, entry: Pick<Entry, "sender">): Part {
+	const sender = senderOf(entry, lang);
+	return sender && filterLink(lang, root, { sender }, sender);
+}
+
 /** Rows of a `dl`. Those without a part are left out. */
 export function factRows(rows: readonly (readonly [name: string, ...parts: Part[]])[]): Html {
 	return html`${rows.map(([name, ...parts]) => {
@@ -103,7 +101,7 @@ export function factRows(rows: readonly (readonly [name: string, ...parts: Part[
 }
 
 /** Leaves out the parts that render nothing. */
-export function joined(parts: readonly Part[]): Part[] {
+function joined(parts: readonly Part[]): Part[] {
 	return parts.filter(Boolean).map((part, index) => [index > 0 && ", ", part]);
 }
 
@@ -126,7 +124,7 @@ function snippets(entry: Entry, context: LayerContext): Part {
 ${boxes}${note}</section>\n`;
 }
 
-export function healthOf(entry: Entry, { lang, texts, site }: LayerContext): Part[] {
+function healthOf(entry: Entry, { lang, texts, site }: LayerContext): Part[] {
 	const { t, stateText, dayText, causes } = texts;
 	const { health } = entry;
 	const { text: cause, lang: causeLang } = causeIn(lang, causes, health ?? {});

@@ -1,6 +1,6 @@
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import type { Entry } from "../data/entries.ts";
-import { fold, sortKey } from "./words.ts";
+import { sortKey } from "./words.ts";
 
 /** `ok`, `unchecked`, or the state of a sick layer. */
 export function stateOf({ health }: Entry): string {
@@ -14,19 +14,6 @@ export function titleOf({ title, smallkey }: Entry, lang: Lang): string {
 
 export function senderOf({ sender = "" }: Pick<Entry, "sender">, lang: Lang): string {
 	return typeof sender === "string" ? sender : sender[lang];
-}
-
-const maxSlugLength = 80;
-
-/** The English name in `a-z 0-9 -`; null without a public name. Similar names may share one. */
-export function slugOf(entry: Pick<Entry, "sender">): string | null {
-	const name = senderOf(entry, "en").trim();
-	if (name === "") return null;
-	const plain = fold(name)
-		.replace(/[^a-z0-9]+/g, "-")
-		.replace(/^-|-$/g, "");
-	const codes = () => Array.from(name, (letter) => letter.codePointAt(0)?.toString(16)).join("-");
-	return (plain || codes()).slice(0, maxSlugLength).replace(/-$/, "");
 }
 
 export function keywordsIn({ keywords }: Entry, lang: Lang): readonly string[] {

@@ -2,10 +2,6 @@ import { type Lang, langs } from "../../registry/smallkey.ts";
 import type { TargetName } from "../../registry/targets/facts.ts";
 import type { LayerPage } from "../data/entries.ts";
 
-export function publisherAddress(lang: Lang, slug: string): string {
-	return `${lang}/publisher/${slug}`;
-}
-
 /** Empty on one machine, or if the repository is unknown. */
 export function repairPulls({ canSend, repository }: { canSend: boolean; repository: string }): string {
 	if (canSend || repository === "") return "";
@@ -18,7 +14,7 @@ export const listFolders: Readonly<Record<Lang, string>> = { en: "list", fr: "li
 
 /** Folders with an index page. */
 export const pageFolders: readonly string[] = [
-	...langs.flatMap((lang) => [lang, listFolders[lang], `${lang}/changes`, `${lang}/publisher`]),
+	...langs.flatMap((lang) => [lang, listFolders[lang], `${lang}/changes`]),
 	...["guide", "guide/fr"],
 ];
 

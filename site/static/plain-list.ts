@@ -1,7 +1,6 @@
 import { type Lang, otherLang } from "../../registry/smallkey.ts";
-import { groupBy } from "../../registry/untrusted.ts";
 import { chunkOf, type Entry, layerAddress, type RecentChange } from "../data/entries.ts";
-import { addressOf, slugOf, titleOf } from "../search/select.ts";
+import { addressOf, titleOf } from "../search/select.ts";
 import { sortKey } from "../search/words.ts";
 import { textsIn } from "../text/static.ts";
 import { listFile, listFolders } from "./addresses.ts";
@@ -85,12 +84,9 @@ export interface ListData extends Listed {
 export function listedEntries(entries: readonly Entry[]) {
 	const bySmallkey = new Map(entries.map((entry) => [entry.smallkey, entry]));
 	const pages: Partial<Record<Lang, Entry[][]>> = {};
-	const publishers = groupBy(entries, (entry) => slugOf(entry) ?? "");
-	publishers.delete("");
 	return {
 		entries,
 		entryOf: (smallkey: string) => bySmallkey.get(smallkey),
-		publishers,
 		pagesIn: (lang: Lang) => {
 			pages[lang] ??= pagesOf(byTitle(entries, lang));
 			return pages[lang];

@@ -48,8 +48,6 @@ const test = pageSuite("for people", async (use) => {
 		["embed/rivers", isDrawn],
 		["absent", (page) => page.locator("main a").first().waitFor()],
 		["changes/", (page) => page.locator(".changes").first().waitFor()],
-		["publisher/rivers-canada", (page) => page.locator("main table").waitFor()],
-		["publisher/", (page) => page.locator("main li a").waitFor()],
 		["?page=draft", (page) => page.locator("#source").waitFor()],
 		[`?page=draft#draft=${draft}`, isDrawn],
 	];

@@ -84,8 +84,9 @@ test("the catalogue is served below the base path, with headers of its own", asy
 	for (const [earlier, present] of [
 		["/changes/layer/abc.xml", "/rcs/changes/feed.xml"],
 		["/publisher/office.xml", "/rcs/changes/feed.xml"],
-		["/publisher/office.json", "/rcs/en/publisher/office"],
-		["/publisher/office.csv", "/rcs/en/publisher/office"],
+		["/publisher/office-of-maps.json", "/rcs/?q=office-of-maps"],
+		["/fr/publisher/office-of-maps", "/rcs/fr/?q=office-of-maps"],
+		["/fr/publisher/", "/rcs/fr/?q="],
 		["/fr/health/", "/rcs/fr/?health=sick"],
 		["/changes/index.json", "/rcs/changes/recent.json"],
 		["/changes/0.json", "/rcs/changes/recent.json"],

@@ -38,7 +38,7 @@ test("the page of a layer says all in its language, and needs no script", () => 
 		'<html lang="fr">',
 		'<h1 tabindex="-1">Rivières</h1>',
 		'<p class="description">Tous les cours d’eau</p>',
-		'<dt>Inscrite par</dt><dd><a href="../../fr/publisher/office-of-maps">Bureau des cartes</a></dd>',
+		'<dt>Inscrite par</dt><dd><a href="../../fr/?sender=Bureau+des+cartes">Bureau des cartes</a></dd>',
 		"<dd>4 mars 2026, commit 0123456</dd>",
 		"ouest -80,5°, sud 45°, est -75°, nord 50°",
 		"Le service est en panne, depuis la semaine du 2 mars 2026, répond par le statut 503",
