@@ -66,13 +66,14 @@ function shellWord(text: string): string {
 
 function welcome(
 	url: string,
-	service: Pick<Service, "layers" | "place">,
+	service: Pick<Service, "place"> & { layers: () => number | null },
 	{ senders, place, created }: Awaited<ReturnType<typeof readSenders>>,
 	{ basePath, dataDir, isTrial }: Configuration,
 ): string {
 	const layers = service.layers();
 	const base = `${url}${basePath}`;
-	const lines = [`Serving ${counted(layers, "layer")} at ${base}`, `Layers: ${service.place}`];
+	const what = layers === null ? "" : ` ${counted(layers, "layer")}`;
+	const lines = [`Serving${what} at ${base}`, `Layers: ${service.place}`];
 	const [first] = senders.keys();
 	if (first === undefined)
 		return [...lines, `Senders: none in ${place}, so no one can publish`, ""].join("\n");
@@ -80,7 +81,7 @@ function welcome(
 	const isInFile = place !== "SENDERS";
 	// Another sender may be a publisher elsewhere.
 	const id = isInFile ? firstSender : first;
-	if ((layers > 0 && !isTrial) || !senders.has(id)) return lines.join("\n");
+	if ((layers !== 0 && !isTrial) || !senders.has(id)) return lines.join("\n");
 	const isHere = process.cwd() === checkout;
 	const needsFolder = isInFile && !(isTrial && isHere);
 	const command = `${needsFolder ? `DATA_DIR=${shellWord(dataDir)} ` : ""}npx fragment-publisher`;

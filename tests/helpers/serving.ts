@@ -20,7 +20,7 @@ export async function serve(env: Record<string, string>): Promise<Serving> {
 		hasEnded = true;
 	});
 	await eventually(() => hasEnded || /^Senders: .*\n/m.test(output));
-	const url = /^Serving \d+ layers? at (\S+)$/m.exec(output)?.[1];
+	const url = /^Serving (?:\d+ layers? )?at (\S+)$/m.exec(output)?.[1];
 	if (url === undefined) throw new Error(`no address: ${output}`);
 	const end = () => {
 		ending.abort();
