@@ -160,7 +160,7 @@ async function receiptOf(
 	smallkey: string,
 	registration: Registration | null,
 	commit: Commit,
-	{ store, settings, status }: Context,
+	{ settings, status }: Context,
 ) {
 	const { basePath, publicUrl = "" } = settings;
 	const text = registration && publicUrl && canonicalText(registration);
@@ -173,7 +173,7 @@ async function receiptOf(
 		commit: commit.commit,
 		changed: commit.changed,
 		fragments: readable.paths.map((path) => `${basePath}/${path}`),
-		published: store.publishesAtOnce && commit.branch === undefined && commit.published !== false,
+		published: commit.published ?? false,
 		branch: commit.branch,
 		pull_request: commit.pullRequest,
 		draft: draft ?? undefined,
@@ -181,7 +181,8 @@ async function receiptOf(
 		warnings: [],
 	};
 	const ownWarnings = registration ? warningsOf(registration) : [];
-	return { receipt, warnings: [...ownWarnings, ...readable.warnings, ...(commit.warnings ?? [])] };
+	const behind = commit.published === false ? [problemAt("", "files-behind")] : [];
+	return { receipt, warnings: [...ownWarnings, ...readable.warnings, ...behind] };
 }
 
 function refuseLimited(waitSeconds: number): Reply {

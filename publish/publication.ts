@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { middleRank } from "../registry/description.ts";
 import { type CheckedLayer, type FileProblem, problemLine } from "../registry/judge.ts";
 import type { Fragment, FragmentSettings } from "../registry/targets/facts.ts";
-import { type Problem, problemAt } from "../registry/texts.ts";
 import { tryJson } from "../registry/untrusted.ts";
 import { readTextIfThere, replaceFile } from "../store/files/files.ts";
 import type { Branch, CommitRange } from "../store/git/branch.ts";
@@ -110,8 +109,8 @@ export class Publication {
 		this.files.compareAll();
 	}
 
-	/** @throws {GitFailure} if the layers cannot be read */
-	async publish({ to, changes, reader, isPushed }: CommitRange): Promise<Problem[]> {
+	/** @returns false if a file could not be written @throws {GitFailure} if the layers cannot be read */
+	async publish({ to, changes, reader, isPushed }: CommitRange): Promise<boolean> {
 		const { files } = this;
 		const { smallkeys, problems } = await namesIn(changes);
 		const isLarge = isPushed && changes.length > maxSmallPush;
@@ -125,7 +124,7 @@ export class Publication {
 		// Last: after a failure, the range comes again several times a second.
 		this.#report(problems);
 		files.work();
-		return isWritten ? [] : [problemAt("", "files-behind")];
+		return isWritten;
 	}
 
 	async close(): Promise<void> {

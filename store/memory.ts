@@ -58,7 +58,7 @@ export function memoryStore(files: Readonly<Record<string, string>> = {}) {
 		if (isRefusal(outcome)) return outcome;
 		if (outcome.length === 0) {
 			const isWaiting = base !== served && (await isProposed(smallkey, now, readerAt(served)));
-			return { commit: base.commit, changed: false, ...(isWaiting && { branch }) };
+			return { commit: base.commit, changed: false, ...(isWaiting ? { branch } : { published: true }) };
 		}
 		const id = commits.length.toString(16).padStart(40, "0");
 		commits.push({ ...meta, id, branch, edits: outcome });
@@ -69,7 +69,7 @@ export function memoryStore(files: Readonly<Record<string, string>> = {}) {
 			else target.files.set(path, text);
 		}
 		if (meta.review) reviews.set(branch, target);
-		return { commit: id, changed: true, ...(meta.review && { branch }) };
+		return { commit: id, changed: true, ...(meta.review ? { branch } : { published: true }) };
 	}
 
 	async function change(decide: Decide, meta: Meta): Promise<Commit | Refusal> {
@@ -79,7 +79,6 @@ export function memoryStore(files: Readonly<Record<string, string>> = {}) {
 	}
 
 	const store: Store = {
-		publishesAtOnce: true,
 		served: async () => readerAt(served),
 		change: (decide, meta) => inOrder(() => change(decide, meta)),
 		remember: async (use) => used.note(use),

@@ -39,11 +39,10 @@ export interface Commit {
 	/** Contains the requested state; `""` in a repository without commits. */
 	commit: string;
 	changed: boolean;
-	/** False if the files are behind. */
+	/** Whether the change can be read; false if the files are behind. Absent: a build publishes it. */
 	published?: boolean;
 	branch?: string;
 	pullRequest?: string;
-	warnings?: Problem[];
 }
 
 export interface Refusal {
@@ -77,8 +76,6 @@ export interface UsedRequest extends Pick<Meta, "time"> {
 }
 
 export interface Store {
-	/** Whether a change can be read as soon as `change` resolves. */
-	readonly publishesAtOnce: boolean;
 	served(): Promise<Reader>;
 	/**
 	 * Makes one commit, durable when the promise resolves; without edits, none.

@@ -50,7 +50,7 @@ export async function openStore(configuration: Configuration) {
 	}
 	const lock = await openDataDir(configuration, { maxWaitMs: 0 });
 	const repository = repositoryPath(dataDir);
-	const publish = async () => [];
+	const publish = async () => true;
 	const guard = (path: string) => installHook(path, commandLog.warn);
 	const options = { repository, now, publish, log: commandLog, guard, limits: patientLimits };
 	const store = await openGitStore(options, () => seed(configuration)).catch(async (error) => {

@@ -91,7 +91,6 @@ function limiterOf({ WRITES }: Bindings): WriteLimiter | undefined {
 const noRepository = "GITHUB_REPOSITORY: is not set, so that nothing can be written";
 
 const noStore: Store = {
-	publishesAtOnce: false,
 	served: refuse,
 	change: refuse,
 	remember: async () => true,

@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import { parseLayerPath } from "../../registry/smallkey.ts";
-import type { Problem } from "../../registry/texts.ts";
 import { servedBranch } from "../naming.ts";
 import type { Edit } from "../store.ts";
 import type { StoreBase } from "./base.ts";
@@ -40,8 +39,8 @@ export function changesOf(edits: readonly Edit[]): PathChange[] {
 	return sorted.map(([path, mode]) => ({ path, mode, id: null }));
 }
 
-/** @returns warnings for the receipts of the range */
-export type Publish = (range: CommitRange) => Promise<Problem[]>;
+/** @returns false if a file could not be written */
+export type Publish = (range: CommitRange) => Promise<boolean>;
 
 /** The served branch, to which other processes may push at any time. */
 export class Branch {
@@ -96,10 +95,10 @@ export class Branch {
 		this.behind = "what the branch has cannot be read";
 	}
 
-	async publish(range: CommitRange): Promise<Problem[]> {
-		const warnings = await this.publishRange(range);
+	async publish(range: CommitRange): Promise<boolean> {
+		const published = await this.publishRange(range);
 		this.commit = range.to;
-		return warnings;
+		return published;
 	}
 
 	async #checkDescent(earlier: string, later: string): Promise<void> {

@@ -72,7 +72,6 @@ async function commitSeed(writer: GroupWriter, time: number, edits: Edit[]): Pro
 }
 
 export class GitStore {
-	readonly publishesAtOnce = true;
 	readonly branch: Branch;
 	readonly #maintenance: Maintenance;
 	readonly #waiting: PendingChange[] = [];

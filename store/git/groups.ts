@@ -1,6 +1,5 @@
 import pLimit from "p-limit";
 import { folderOf } from "../../registry/smallkey.ts";
-import type { Problem } from "../../registry/texts.ts";
 import { groupBy } from "../../registry/untrusted.ts";
 import { decideChange, isProposed, isRefusal, usesOf } from "../decide.ts";
 import { groupOf, reviewBranch, servedBranch } from "../naming.ts";
@@ -93,7 +92,7 @@ async function tryGroup(context: StoreContext, group: Set<PendingChange>, meta: 
 		: { branch: servedBranch, base: served, reader: branch.readerAt(served), waiting: null };
 	const judged = await judgeGroup(context, group, place);
 	const changed = judged.filter(({ edits }) => edits.length > 0);
-	const warnings = changed.length > 0 ? await makeCommits(context, place, changed) : [];
+	const published = changed.length === 0 || (await makeCommits(context, place, changed));
 	const tip = changed.at(-1)?.commit ?? place.base;
 	const unchanged = judged.filter(({ edits }) => edits.length === 0);
 	const uses = unchanged.flatMap((change) =>
@@ -102,17 +101,17 @@ async function tryGroup(context: StoreContext, group: Set<PendingChange>, meta: 
 	if (uses.length > 0) await requests.keep(uses);
 	if (changed.length > 0 && health.cause) health.noteRecovery();
 	for (const change of judged)
-		void outcomeOf(context, place, change, tip, warnings)
+		void outcomeOf(context, place, change, tip, published)
 			.then(change.resolve)
 			.catch((error) => rejectAlone(context, change, error));
 }
 
-/** Sets the commit of each change. @returns warnings for the receipts */
+/** Sets the commit of each change. @returns false if a file could not be written */
 async function makeCommits(
 	{ branch, requests, writer }: StoreContext,
 	place: Place,
 	changed: readonly JudgedChange[],
-): Promise<Problem[]> {
+): Promise<boolean> {
 	const { base, reader, waiting } = place;
 	const ids = await writer.write(place.branch, base, changed);
 	for (const [index, change] of changed.entries()) {
@@ -124,9 +123,9 @@ async function makeCommits(
 	persisted.catch(() => undefined);
 	const changes = changesOf(changed.flatMap(({ edits }) => edits));
 	const range = { from: base, to: ids.at(-1) as string, changes, reader, isPushed: false };
-	const warnings = waiting ? [] : await branch.publish(range);
+	const published = waiting !== null || (await branch.publish(range));
 	await persisted;
-	return warnings;
+	return published;
 }
 
 async function outcomeOf(
@@ -134,11 +133,11 @@ async function outcomeOf(
 	place: Place,
 	{ meta, refusal, commit }: JudgedChange,
 	tip: string,
-	warnings: Problem[],
+	published: boolean,
 ): Promise<Commit | Refusal> {
 	if (refusal) return refusal;
 	if (commit !== null && meta.review) return { commit, changed: true, branch: place.branch };
-	if (commit !== null) return { commit, changed: true, warnings, published: warnings.length === 0 };
+	if (commit !== null) return { commit, changed: true, published };
 	const { smallkey } = meta;
 	const served = branch.commit;
 	if (meta.review && place.base !== served) {
@@ -146,9 +145,9 @@ async function outcomeOf(
 		if (isWaiting) return { commit: tip, changed: false, branch: place.branch };
 	}
 	const head = meta.review ? served : tip;
-	if (smallkey === null) return { commit: head, changed: false };
+	if (smallkey === null) return { commit: head, changed: false, published: true };
 	const last = await lookupLimit(() => findLastCommit(repository, smallkey, head)).catch(log.error);
-	return { commit: last ?? head, changed: false };
+	return { commit: last ?? head, changed: false, published: true };
 }
 
 function rejectAlone({ health }: StoreContext, { reject }: PendingChange, error: unknown): void {

@@ -44,7 +44,6 @@ export function githubStore(options: GithubOptions): Store {
 	);
 
 	return {
-		publishesAtOnce: false,
 		served: async () => {
 			const head = await readHead(connectUntil(now().getTime() + limits.batchMs), branch);
 			return readerOf(head.files);

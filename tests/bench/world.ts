@@ -165,7 +165,7 @@ export class World {
 
 	/** With an author, and without a gc during the measurement. */
 	git(cwd: string, ...args: string[]) {
-		const who = ["-c", "user.name=bench", "-c", "user.email=bench@sender.invalid"];
+		const who = ["-c", "user.name=bench", "-c", "user.email=bench@example.invalid"];
 		return run("git", [...who, "-c", "gc.auto=0", ...args], cwd);
 	}
 

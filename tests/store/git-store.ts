@@ -17,7 +17,7 @@ export function logTo(reported: unknown[], lines: object[] = []): Log {
 	};
 }
 
-export const publishNothing: Publish = async () => [];
+export const publishNothing: Publish = async () => true;
 
 export type TestStore = GitStore & AsyncDisposable;
 

@@ -89,7 +89,7 @@ test("groups reach branch, readers and senders in the order of their changes", a
 	world.publish = async (range) => {
 		ranges.push(range);
 		if (ranges.length === 1) await held;
-		return [];
+		return true;
 	};
 	const first = await world.tip();
 	const answered: string[] = [];
@@ -306,7 +306,7 @@ for (const [what, error, failureMs, code, reason] of [
 ] as const)
 	test(`a disk that fails acknowledges nothing, and is named ${what}`, async ({ world }) => {
 		await world.restart({ failureMs });
-		world.publish = () => new Promise((resolve) => setImmediate(resolve, []));
+		world.publish = () => new Promise((resolve) => setImmediate(resolve, true));
 		for (const incident of ["the first", "another"]) {
 			world.log.length = 0;
 			world.sync = () => Promise.reject(new Error(error));
