@@ -70,24 +70,27 @@ export class FetchFailure extends Error {
 	}
 }
 
-export function toFailure(error: unknown, signal: AbortSignal): unknown {
+export function toFailure(error: unknown, signal: AbortSignal, timeoutMs: number): unknown {
 	if (error instanceof FetchFailure) return error;
 	if (signal.aborted) return signal.reason;
 	for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth += 1) {
 		if (cause instanceof FetchFailure) return cause;
-		const { code = "" } = cause as NodeJS.ErrnoException;
+		const { code = cause.message } = cause as NodeJS.ErrnoException;
 		const [, reason, what] = meanings.find(([codes]) => codes.test(code)) ?? [];
-		if (reason && what) return new FetchFailure(reason, causeOf(what), { cause: error });
+		const values = reason === "time" ? [timeoutMs / 1000] : [];
+		if (reason && what) return new FetchFailure(reason, causeOf(what, ...values), { cause: error });
 	}
 	return new FetchFailure("network", causeOf("unreachable"), { cause: error });
 }
 
-/** Codes of Node and undici. */
+/** Codes of Node and undici, whose errors of redirects have messages only. */
 const meanings: readonly (readonly [codes: RegExp, FailureReason, CauseCode])[] = [
 	[/^ENOTFOUND$/, "connect", "name-unknown"],
 	[/^EAI_AGAIN$/, "network", "name-unknown"],
 	[/^ECONNREFUSED$/, "connect", "refused"],
 	[/^(?:ECONNRESET|UND_ERR_SOCKET)$/, "network", "broken-off"],
 	[/^(?:E(?:HOST|NET)UNREACH|ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/, "connect", "unreachable"],
+	[/^UND_ERR_(?:HEADERS|BODY)_TIMEOUT$/, "time", "slow"],
+	[/^(?:redirect count exceeded|ERR_INVALID_URL|URL scheme must|cross origin not)/, "redirect", "redirects"],
 	[/CERT|LEAF_SIGNATURE/, "network", "certificate"],
 ];

@@ -54,7 +54,7 @@ export function memoryFetch(
 				const response = new Response(body as BodyInit, { status, headers });
 				return Object.defineProperty(response, "url", { value: url.href });
 			}
-			if (redirects === 3) throw new FetchFailure("redirect", causeOf("redirects"));
+			if (redirects === 20) throw new FetchFailure("redirect", causeOf("redirects"));
 			url = new URL(location, url);
 		}
 	}) as typeof fetch;
