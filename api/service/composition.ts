@@ -12,7 +12,7 @@ import type { Edit, Log } from "../../store/store.ts";
 import type { Context } from "../context.ts";
 import { serviceLog } from "../node/log.ts";
 import type { Senders } from "../senders.ts";
-import { noteStart, refuseEmptyStart, repositoryPath, seed, watchDisk } from "./data-dir.ts";
+import { noteStart, refuseEmptyStart, repositoryPath, seed } from "./data-dir.ts";
 import type { Extension, RunningService, ServiceEvent, Started } from "./extensions.ts";
 import { createReadStatus } from "./layer-status.ts";
 import type { Configuration } from "./settings.ts";
@@ -104,12 +104,11 @@ export async function openLocal(
 	const rendering = { settings: configuration, maxCacheBytes, retryMs: options.filesRetryMs };
 	const publication = new Publication({ dataDir, repository, log, ...rendering });
 	const { files, cache } = publication;
-	const parts = new StartedParts(() => store.state() ?? disk.state() ?? files.state() ?? sendersState());
+	const parts = new StartedParts(() => store.state() ?? files.state() ?? sendersState());
 	const guardRepository = (path: string) => guard(path, log.warn);
 	const publish = publishTo(publication, parts, log);
 	const storeOptions = { repository, now, publish, log, limits, guard: guardRepository };
 	const store = await openGitStore(storeOptions, () => firstFiles(configuration));
-	const disk = watchDisk(dataDir);
 	const core: CoreService = {
 		configuration,
 		senders,
@@ -123,14 +122,13 @@ export async function openLocal(
 		gauges: async () => ({ layers: files.layers.size, queue: store.waiting, filesBehind: files.behind }),
 	};
 	// The files in the background are left before git ends; a last change is still written.
-	const ends = [() => publication.close(), () => store.close(), parts.close, disk.stop, () => files.close()];
+	const ends = [() => publication.close(), () => store.close(), parts.close, () => files.close()];
 	const close = () => closeAll(ends);
 	const start = async (): Promise<Context> => {
 		const served = await startTask(repository, () => publication.begin(store.branch));
 		if (served !== store.tip) store.branch.goBackTo(served);
 		await noteStart(configuration, { commit: store.tip, layers: files.layers.size, now: now() }, log);
 		store.start();
-		await disk.check();
 		return parts.start(extensions, core);
 	};
 	const context = await start().catch(async (error) => {
@@ -146,7 +144,6 @@ export async function openLocal(
 		layers: () => files.layers.size,
 		store,
 		publication,
-		disk,
 		started: parts.all,
 	};
 }

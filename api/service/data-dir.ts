@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-// Tests replace `access` and `statfs` of the module.
+// Tests replace `access` of the module.
 import files, { constants, mkdir, readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { collectFolder } from "../../publish/collect.ts";
@@ -127,33 +127,4 @@ export async function noteStart(
 	const line = `${resolve(dataDir)}: ${counted(layers, "layer")} at commit ${commit}, ${now.toISOString()}\n`;
 	const warn = (error: Error) => log.warn(`LAST_START: cannot be written: ${error.message}`);
 	await replaceFile(lastStart, line).catch(warn);
-}
-
-/** Enough for a group, its files and a repack. */
-const minFreeBytes = 64 << 20;
-const mebibyte = 1 << 20;
-const checkEveryMs = 10_000;
-
-/** A hanging disk does not block `/readyz`, which reads the last result. */
-export function watchDisk(folder: string) {
-	let problem: string | null = null;
-	const check = async () => {
-		problem = await findDiskProblem(folder);
-	};
-	const timer = setInterval(check, checkEveryMs).unref();
-	return { check, state: () => problem, stop: () => clearInterval(timer) };
-}
-
-async function findDiskProblem(folder: string): Promise<string | null> {
-	let verb = "written";
-	try {
-		await files.access(folder, constants.W_OK);
-		verb = "checked";
-		const { bavail, bsize } = await files.statfs(folder);
-		const free = bavail * bsize;
-		const room = `only ${Math.floor(free / mebibyte)} MB are left on the disk of DATA_DIR`;
-		return free < minFreeBytes ? `${room}, and ${minFreeBytes / mebibyte} MB should be` : null;
-	} catch (error) {
-		return `DATA_DIR cannot be ${verb}: ${(error as NodeJS.ErrnoException).code ?? "the disk fails"}`;
-	}
 }

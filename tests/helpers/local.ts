@@ -1,4 +1,4 @@
-import files, { cp, mkdir, readFile, writeFile } from "node:fs/promises";
+import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Context } from "../../api/context.ts";
 import { parseSenders } from "../../api/senders.ts";
@@ -137,14 +137,6 @@ export class Local extends Requests {
 	async restart() {
 		await this.stop();
 		await this.start();
-	}
-
-	/** As if the disk had so many bytes left. */
-	async lookAtDisk(bavail: number) {
-		const { statfs } = files;
-		using _ = { [Symbol.dispose]: () => Object.assign(files, { statfs }) };
-		Object.assign(files, { statfs: async () => ({ bavail, bsize: 1 }) });
-		await this.#service.disk.check();
 	}
 
 	async filesIdle() {

@@ -1,7 +1,6 @@
-import files, { writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
-import { watchDisk } from "../../../api/service/data-dir.ts";
 import { Local, textOf } from "../../helpers/local.ts";
 import { freshSuite } from "../../helpers/world.ts";
 
@@ -33,32 +32,6 @@ for (const [name, text] of [
 		assert.is((await local.put("b")).status, 201);
 	});
 }
-
-test("a disk that is nearly full is named before it is full, and writes go on", async ({ local }) => {
-	await local.lookAtDisk(3_500_000);
-	assert.is(await ready(local), "503 only 3 MB are left on the disk of DATA_DIR, and 64 MB should be\n");
-	assert.is((await local.put("a")).status, 201);
-	assert.is((await local.get("/healthz")).status, 200);
-	await local.lookAtDisk(1 << 30);
-	assert.is(await ready(local), "200 ok\n");
-});
-
-test("a disk that has become read-only is named before anybody writes", async () => {
-	const { access } = files;
-	using _ = { [Symbol.dispose]: () => Object.assign(files, { access }) };
-	files.access = async () => {
-		throw Object.assign(new Error("EROFS: /secret/place"), { code: "EROFS" });
-	};
-	const disk = watchDisk("/");
-	await disk.check();
-	assert.is(disk.state(), "DATA_DIR cannot be written: EROFS");
-	files.access = async () => undefined;
-	await disk.check();
-	assert.is(disk.state(), null);
-	const gone = watchDisk("/nowhere/at/all");
-	await gone.check();
-	assert.is(gone.state(), "DATA_DIR cannot be checked: ENOENT");
-});
 
 test("a senders file that cannot be read is named; reads and writes go on", async ({ local }) => {
 	local.sendersProblem = "the senders file cannot be read: EACCES; the senders stay as they were";
