@@ -1,4 +1,5 @@
 import { type Problem, problemAt } from "../registry/texts.ts";
+import type { readerOf } from "./reader.ts";
 import type { Commit, Decide, Edit, Meta, Reader, Refusal, UsedRequest } from "./store.ts";
 import type { UsedRequests } from "./used-requests.ts";
 
@@ -45,16 +46,77 @@ export function refuseTwin(smallkey: string, twin: string): Refusal {
 	return refuse(409, problemAt("smallkey", "case-twin", smallkey, twin));
 }
 
-export function changesFiles(decision: unknown): decision is Edit[] {
+function changesFiles(decision: unknown): decision is Edit[] {
 	return Array.isArray(decision) && decision.length > 0;
+}
+
+export interface Change {
+	decide: Decide;
+	meta: Meta;
+}
+
+type Uses = Pick<UsedRequests, "find" | "mayHave">;
+
+/** `error`: of this change alone. */
+export type Decision = Edit[] | Refusal | { error: unknown };
+
+/** Null: there was no time for it. */
+export type Outcome = Commit | Exclude<Decision, Edit[]> | null;
+
+/** Decides each change on the state that the earlier ones leave. @param now gets the edits */
+export async function decideGroup(
+	changes: readonly Change[],
+	now: ReturnType<typeof readerOf>,
+	waiting: Waiting | null,
+	used: Uses,
+): Promise<Decision[]> {
+	const uses = new Map<string | null, UsedRequest>();
+	const find: Uses["find"] = (request) => uses.get(request) ?? used.find(request);
+	const mayHave: Uses["mayHave"] = (time) => used.mayHave(time);
+	const decisions: Decision[] = [];
+	for (const change of changes) {
+		try {
+			const decision = await decideChange(change, now, waiting, { find, mayHave });
+			decisions.push(decision);
+			if (Array.isArray(decision)) now.overlay(decision);
+			const answer = isRefusal(decision) ? decision : { commit: "", changed: true };
+			for (const use of usesOf(change.meta, answer)) uses.set(use.request, find(use.request) ?? use);
+		} catch (error) {
+			decisions.push({ error });
+		}
+	}
+	return decisions;
+}
+
+export function stepsOf(changes: readonly Change[], decisions: readonly Decision[]) {
+	return changes.flatMap(({ meta }, index) => {
+		const edits = decisions[index];
+		return changesFiles(edits) ? [{ meta, edits }] : [];
+	});
+}
+
+/** @param commits of the decisions with edits for which there was time */
+export function outcomesOf(
+	decisions: readonly Decision[],
+	head: string,
+	commits: readonly string[],
+): Outcome[] {
+	const left = commits.values();
+	let commit: string | undefined = head;
+	return decisions.map((decision) => {
+		if (!Array.isArray(decision)) return decision;
+		const changed = decision.length > 0;
+		if (changed) commit = left.next().value;
+		return commit === undefined ? null : { commit, changed };
+	});
 }
 
 /** @param waiting null without a review @param used its requests are refused unless they change nothing */
 export async function decideChange(
-	{ decide, meta }: { decide: Decide; meta: Meta },
+	{ decide, meta }: Change,
 	now: Reader,
 	waiting: Waiting | null,
-	used: UsedRequests,
+	used: Uses,
 ): Promise<Edit[] | Refusal> {
 	const proposed = await decide(now);
 	const refusal = waiting && changesFiles(proposed) ? await refuseWaiting(meta, now, waiting) : null;
@@ -78,8 +140,9 @@ function judgeRepeat(first: UsedRequest, method: string, outcome: Edit[] | Refus
 	return wasAccepted && outcome.length === 0 ? null : usedBefore;
 }
 
-/** Empty if the change is not signed. */
-export function usesOf({ request, method = "-", time }: Meta, answer: Commit | Refusal): UsedRequest[] {
+/** Empty if the change is not signed, or has no answer. */
+export function usesOf({ request, method = "-", time }: Meta, answer: Outcome = null): UsedRequest[] {
+	if (request === null || answer === null || "error" in answer) return [];
 	const outcome = isRefusal(answer) ? answer.status : answer.commit;
-	return request === null ? [] : [{ request, method, time, outcome }];
+	return [{ request, method, time, outcome }];
 }

@@ -1,16 +1,19 @@
 import { layerPath } from "../../registry/smallkey.ts";
-import { changesFiles, decideChange, isProposed, usedBefore } from "../decide.ts";
+import {
+	type Change,
+	type Decision,
+	decideGroup,
+	isProposed,
+	type Outcome,
+	outcomesOf,
+	stepsOf,
+} from "../decide.ts";
 import { readerOf } from "../reader.ts";
-import { type Commit, type Decide, type Edit, type Meta, type Refusal, StoreBusy } from "../store.ts";
+import { StoreBusy } from "../store.ts";
 import { requestMemoryMs, type UsedRequests } from "../used-requests.ts";
 import { commitEach, type Head, joinSteps, type PastCommit, recentCommits } from "./branch.ts";
 import { type Connection, type Github, GithubBusy, LostAnswer, Refused } from "./client.ts";
 import { findReview, type Place, type Review, showReview } from "./review.ts";
-
-export interface Change {
-	decide: Decide;
-	meta: Meta;
-}
 
 interface BatchContext extends Place, Pick<Connection, "now" | "sleep"> {
 	used: UsedRequests;
@@ -22,11 +25,6 @@ export interface Batch {
 	deadlineMs: number;
 	fill(): void;
 }
-
-/** `error`: of this change alone. Null: there was no time for it. */
-export type Outcome = Commit | Refusal | { error: unknown } | null;
-
-type Decision = Edit[] | Outcome;
 
 /** GitHub does not say which change it refuses, so each change is then made alone. */
 export async function makeBatch(context: BatchContext, batch: Batch): Promise<Outcome[]> {
@@ -80,10 +78,7 @@ async function attempt(
 	if (moved.length > 0) return showOutcomes(context, changes, main, review, moved);
 	fill();
 	const decisions = await decideEach(context, head, changes, review);
-	const steps = changes.flatMap(({ meta }, index) => {
-		const edits = decisions[index];
-		return changesFiles(edits) ? [{ meta, edits }] : [];
-	});
+	const steps = stepsOf(changes, decisions);
 	const isJoined = meta.reviewName !== undefined;
 	const hasTime = () => now().getTime() < deadlineMs - reserveMs;
 	const commits = await commitEach(github, head, isJoined ? joinSteps(steps) : steps, now(), hasTime);
@@ -94,18 +89,6 @@ async function attempt(
 		await heads.move(github, review?.name ?? branch, tip, review?.open === null);
 	}
 	return showOutcomes(context, changes, main, review, outcomes);
-}
-
-/** @param commits of the decisions with edits for which there was time */
-function outcomesOf(decisions: readonly Decision[], head: string, commits: readonly string[]): Outcome[] {
-	const left = commits.values();
-	let commit: string | undefined = head;
-	return decisions.map((decision) => {
-		if (!Array.isArray(decision)) return decision;
-		const changed = decision.length > 0;
-		if (changed) commit = left.next().value;
-		return commit === undefined ? null : { commit, changed };
-	});
 }
 
 /** Adds a review's pull request, which it opens if needed, to the outcomes of changes that wait there. */
@@ -139,35 +122,34 @@ async function decideEach(
 	changes: readonly Change[],
 	review: Review | null,
 ): Promise<Decision[]> {
-	const { github, now } = context;
+	const { github, now, used } = context;
 	const state = readerOf(head.files);
 	// Requests all at once; the reader keeps what it has read.
 	await Promise.all(changes.map(({ meta }) => meta.smallkey !== null && state.read(meta.smallkey)));
-	const used = await Promise.all(changes.map(({ meta }) => wasUsed(github, head, meta, now())));
-	const requests = new Set<string | null>();
-	const decisions: Decision[] = [];
-	for (const [index, change] of changes.entries()) {
-		const { request } = change.meta;
-		const decided = decideChange(change, state, review?.waiting ?? null, context.used);
-		let decision: Decision = await decided.catch((error: unknown) => {
-			if (error instanceof StoreBusy || error instanceof Refused) throw error;
-			return { error };
-		});
-		if (changesFiles(decision)) {
-			if (used[index] || requests.has(request)) decision = usedBefore;
-			else state.overlay(decision);
-			if (request !== null) requests.add(request);
-		}
-		decisions.push(decision);
+	const noteUse = async ({ meta: { request, smallkey, time } }: Change) => {
+		if (request === null || !(await hasCommit(github, head, request, smallkey, now()))) return;
+		used.note({ request, method: "?", time, outcome: head.commit });
+	};
+	await Promise.all(changes.map(noteUse));
+	const decisions = await decideGroup(changes, state, review?.waiting ?? null, used);
+	for (const decision of decisions) {
+		if (!("error" in decision)) continue;
+		const { error } = decision;
+		if (error instanceof StoreBusy || error instanceof Refused) throw error;
 	}
 	return decisions;
 }
 
 const maxCommits = 100;
 
-async function wasUsed({ rest, repo }: Github, head: Head, meta: Meta, now: Date): Promise<boolean> {
-	const { request, smallkey } = meta;
-	if (request === null) return false;
+/** Whether a request made a recent commit of the branch. */
+async function hasCommit(
+	{ rest, repo }: Github,
+	head: Head,
+	request: string,
+	smallkey: string | null,
+	now: Date,
+): Promise<boolean> {
 	const hasRequest = ({ commit }: PastCommit) => commit.message.split("\n").includes(`Request: ${request}`);
 	const sinceMs = now.getTime() - requestMemoryMs;
 	const lately = head.recent.filter(({ commit }) => Date.parse(commit.committer?.date ?? "") >= sinceMs);

@@ -1,9 +1,9 @@
-import { usesOf } from "../decide.ts";
+import { type Change, type Outcome, usesOf } from "../decide.ts";
 import { groupOf } from "../naming.ts";
 import { readerOf } from "../reader.ts";
 import type { Commit, Refusal, Store } from "../store.ts";
 import { UsedRequests } from "../used-requests.ts";
-import { type Batch, type Change, makeBatch, type Outcome } from "./batch.ts";
+import { type Batch, makeBatch } from "./batch.ts";
 import { Heads, readHead } from "./branch.ts";
 import { type Connection, connect, GithubBusy } from "./client.ts";
 import { authorizeWith, type Credentials } from "./credentials.ts";

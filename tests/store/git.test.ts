@@ -115,17 +115,14 @@ test("groups reach branch, readers and senders in the order of their changes", a
 	);
 });
 
-test("a change of nothing is answered with its layer's last commit, a pushed one too", async ({ world }) => {
-	const nothing = () => committed(world.store.change(async () => [], metaOf("last")));
+test("a layer's last commit is found, a pushed one too", async ({ world }) => {
 	const first = await committed(world.put("last", "first"));
 	await committed(world.put("other", "first"));
-	assert.is(await nothing(), first);
-	const second = await committed(world.put("last", "second"));
-	await committed(world.put("other", "second"));
-	assert.is(await nothing(), second);
+	assert.is(await world.store.lastCommit("last"), first);
+	await committed(world.put("last", "second"));
 	const pushed = await world.commit("revert", `${first}^{tree}`);
 	await committed(world.put("other", "fourth"));
-	assert.is(await nothing(), pushed);
+	assert.is(await world.store.lastCommit("last"), pushed);
 	assert.is(await world.store.lastCommit("none"), null);
 });
 
@@ -258,17 +255,10 @@ test("a push between judging and commit is kept, and the change judged again", a
 		if (judgedOn.length === 1) await world.commit("pushed meanwhile", `${pushed}^{tree}`);
 		return [{ path: layerPath("between"), text: wms("between") }];
 	};
-	let failures = 0;
-	const failing = async () => {
-		if (failures++ === 0) throw new Error("once");
-		return [{ path: layerPath("refused"), text: wms("refused") }];
-	};
-	const refused = world.store.change(failing, metaOf("refused")).catch((error: Error) => error.message);
 	const commit = await committed(world.store.change(decide, metaOf("between")));
 	assert.equal(judgedOn, [undefined, wms("pushed")]);
 	assert.is(await world.git("rev-parse", `${commit}~2`), before);
 	assert.ok(await world.read("meanwhile"));
-	assert.equal([await refused, await world.read("refused")], ["once", null], "nor is it made later");
 });
 
 test("an end comes although git hangs, and those who wait are refused", async ({ world }) => {
