@@ -164,7 +164,7 @@ async function receiptOf(
 ) {
 	const { basePath, publicUrl = "" } = settings;
 	const text = registration && publicUrl && canonicalText(registration);
-	const draft = text ? await draftAddress(publicUrl, { smallkey, text }) : null;
+	const draft = text ? draftAddress(publicUrl, { smallkey, text }) : null;
 	const inCatalogue = publicUrl ? `${publicUrl}/?layer=${encodeURIComponent(smallkey)}` : undefined;
 	const readable = registration ? readableAt(smallkey, registration, settings) : { paths: [], warnings: [] };
 	const receipt: Receipt = {

@@ -51,8 +51,8 @@ const maxPointerLength = 160;
 
 const maxValueLength = 80;
 
-/** Searched for credentials before the cut. */
-const maxSearchedLength = 200;
+/** Of a text that may hold a user name or password. */
+export const credentials = /\/\/[^/?#]*@/;
 
 const encoder = new TextEncoder();
 
@@ -94,11 +94,8 @@ export function shownValue(value: unknown): string | Text {
 	if (Array.isArray(value)) return value.length === 0 ? "[]" : textOf("an-array");
 	if (typeof value === "object" && value !== null) return textOf("an-object");
 	if (typeof value !== "string") return String(value);
-	const start = JSON.stringify(value.slice(0, maxSearchedLength).toWellFormed());
-	const text = start.replace(/\/\/[^/?#"]*@/g, "//…@");
-	// A cut within an authority may leave a user name.
-	const safe = value.length > maxSearchedLength ? text.replace(/\/\/[^/?#"]*"$/, '//…"') : text;
-	return shortened(safe, maxValueLength);
+	if (credentials.test(value)) return "…";
+	return shortened(JSON.stringify(value.slice(0, maxValueLength).toWellFormed()), maxValueLength);
 }
 
 type Params = Record<string, unknown>;

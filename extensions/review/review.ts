@@ -69,7 +69,7 @@ export async function review({ repository, base, head, settings, check }: Review
 	const layers = rowsOf(changes.layers, remarks).map(async (row, index) => {
 		const isDetailed = index < maxDetailed;
 		const isDrafted = isDetailed && row.verb !== "removed";
-		const address = isDrafted ? await draftAddress(settings.publicUrl ?? "", row) : null;
+		const address = isDrafted ? draftAddress(settings.publicUrl ?? "", row) : null;
 		return {
 			...row,
 			/** Address; null if the layer cannot be shown as a draft. */

@@ -1,7 +1,7 @@
 import { html } from "lit-html";
 import { live } from "lit-html/directives/live.js";
-import { type Draft, packDraft, unpackDraft } from "../../registry/draft.ts";
-import { canonicalText, maxRegistrationBytes } from "../../registry/registration.ts";
+import { type Draft, draftHash, readDraft } from "../../registry/draft.ts";
+import { canonicalText } from "../../registry/registration.ts";
 import { parseSmallkey } from "../../registry/smallkey.ts";
 import { debounce, field, warning } from "../page/elements.ts";
 import { MapPanel } from "../page/map-panel.ts";
@@ -9,7 +9,6 @@ import { refresh } from "../page/page.ts";
 import type { View } from "../page/state.ts";
 import { AddressBox } from "./address-box.ts";
 import {
-	type CheckedDraft,
 	checkDraft,
 	checkKey,
 	type DraftFragments,
@@ -56,9 +55,9 @@ export class DraftView implements View {
 	});
 
 	constructor(readonly signal: AbortSignal) {
-		addEventListener("hashchange", () => void this.#openAddress(), { signal });
+		addEventListener("hashchange", () => this.#openAddress(), { signal });
 		signal.addEventListener("abort", () => this.#map?.close());
-		void this.#openAddress();
+		this.#openAddress();
 	}
 
 	content() {
@@ -122,7 +121,7 @@ export class DraftView implements View {
 
 	readonly #setText = (text: string) => {
 		this.#text = text;
-		void this.#change();
+		this.#change();
 	};
 
 	readonly #leave = ({ target }: Event) => {
@@ -131,29 +130,25 @@ export class DraftView implements View {
 		queueMicrotask(refresh);
 	};
 
-	async #openAddress() {
-		const link = /^#draft=(.*)$/s.exec(location.hash)?.[1];
-		if (link === undefined && this.#text !== "") return;
-		const draft = link === undefined ? { smallkey: "", text: empty } : await unpackDraft(link);
-		if (this.signal.aborted) return;
+	#openAddress() {
+		const { hash } = location;
+		const isDraft = hash.startsWith("#draft=");
+		if (!isDraft && this.#text !== "") return;
+		const draft = isDraft ? readDraft(hash) : { smallkey: "", text: empty };
 		this.#notice = draft ? "" : t("draft-unread");
 		this.#key = draft?.smallkey ?? "";
 		this.#text = draft?.text ?? empty;
-		if (draft && link !== undefined) this.#leftFields.add("text");
+		if (draft && isDraft) this.#leftFields.add("text");
 		this.#check();
 	}
 
-	readonly #change = async () => {
+	readonly #change = () => {
 		if (this.signal.aborted) return;
 		this.#notice = "";
-		this.#check();
-		const checked = this.#checked;
-		if (this.#text.length > maxRegistrationBytes) return;
-		const link = await packDraft({ smallkey: this.#key, text: this.#text });
-		if (this.#isOld(checked)) return;
-		history.replaceState(null, "", `#draft=${link}`);
+		const hash = draftHash({ smallkey: this.#key, text: this.#text });
 		// The link to the other language contains the draft.
-		refresh();
+		if (hash !== "") history.replaceState(null, "", hash);
+		this.#check();
 	};
 
 	readonly #changeLater = debounce(pauseMs, this.#change);
@@ -175,12 +170,8 @@ export class DraftView implements View {
 	async #noteKey() {
 		const checked = this.#checked;
 		const checkedKey = await checkKey(this.#key);
-		if (this.#isOld(checked)) return;
+		if (this.signal.aborted || checked !== this.#checked) return;
 		this.#checkedKey = checkedKey;
 		refresh();
-	}
-
-	#isOld(checked: CheckedDraft): boolean {
-		return this.signal.aborted || checked !== this.#checked;
 	}
 }

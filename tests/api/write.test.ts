@@ -1,7 +1,7 @@
 import * as assert from "uvu/assert";
 import { refuse, tooLarge } from "../../api/reply.ts";
 import { parseSenders } from "../../api/senders.ts";
-import { unpackDraft } from "../../registry/draft.ts";
+import { readDraft } from "../../registry/draft.ts";
 import { hashes } from "../../store/hashes.ts";
 import { StoreBusy } from "../../store/store.ts";
 import {
@@ -68,9 +68,9 @@ test("with PUBLIC_URL the receipt says where the layer is seen on a map and in t
 	const handlers = new Handlers({}, { PUBLIC_URL: "https://layers.example/rcs/" });
 	const { draft, status } = await receiptOf(handlers.put("b+c"));
 	assert.is(status, "https://layers.example/rcs/?layer=b%2Bc");
-	const [page, packed = ""] = draft.split("#draft=");
+	const [page, hash = ""] = draft.split("#");
 	assert.is(page, "https://layers.example/rcs/?page=draft");
-	const shown = await unpackDraft(packed);
+	const shown = readDraft(`#${hash}`);
 	assert.equal([shown?.smallkey, JSON.parse(shown?.text ?? "")], ["b+c", JSON.parse(manual)]);
 });
 

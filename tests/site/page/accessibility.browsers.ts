@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import * as assert from "uvu/assert";
-import { packDraft } from "../../../registry/draft.ts";
+import { draftHash } from "../../../registry/draft.ts";
 import { Peer } from "../../extensions/harvest/peer.ts";
 import { eventually, gate } from "../../helpers/wait.ts";
 import { barriers, isDrawn, openWindow, pageSuite, sees } from "../browser.ts";
@@ -38,7 +38,7 @@ const test = pageSuite("for people", async (use) => {
 		"",
 		[commitOf(0, [{ smallkey: "rivers", kind: "changed" }]), commitOf(1, many)],
 	);
-	const draft = await packDraft({ smallkey: "new", text: JSON.stringify(rivers.registration) });
+	const draft = draftHash({ smallkey: "new", text: JSON.stringify(rivers.registration) });
 	const pages: [string, (page: Page) => Promise<unknown>][] = [
 		["", (page) => page.locator(".results li").first().waitFor()],
 		["?q=nothing&type=wms", (page) => page.locator(".count strong").waitFor()],
@@ -49,7 +49,7 @@ const test = pageSuite("for people", async (use) => {
 		["absent", (page) => page.locator("main a").first().waitFor()],
 		["changes/", (page) => page.locator(".changes").first().waitFor()],
 		["?page=draft", (page) => page.locator("#source").waitFor()],
-		[`?page=draft#draft=${draft}`, isDrawn],
+		[`?page=draft${draft}`, isDrawn],
 	];
 	return { world: use(world), pages };
 });
