@@ -1,13 +1,5 @@
-import { type JSONPath, printParseErrorCode, visit } from "jsonc-parser";
-import {
-	listProblems,
-	type Problem,
-	pointerOf,
-	problemAt,
-	shownValue,
-	type TextCode,
-	textOf,
-} from "./texts.ts";
+import { type JSONPath, visit } from "jsonc-parser";
+import { listProblems, type Problem, pointerOf, problemAt, type TextCode } from "./texts.ts";
 
 export function isNestedBeyond(
 	text: string,
@@ -62,35 +54,16 @@ export function parseJson(bytes: Uint8Array): { value: unknown; problems: Proble
 
 export const strictly = { disallowComments: true };
 
-const missingSigns: Readonly<Partial<Record<string, string>>> = {
-	ColonExpected: '":"',
-	CommaExpected: '","',
-	CloseBraceExpected: '"}"',
-	CloseBracketExpected: '"]"',
-};
-
 /** With line and column, both from 1. */
 function syntaxError(text: string): Problem {
 	if (text.trim() === "") return problemAt("document", "minLength");
-	let first: SyntaxFault | undefined;
-	const onError = (error: number, offset: number, length: number) => {
-		first ??= syntaxFault(text, printParseErrorCode(error), offset, length);
+	let place = text.length;
+	const onError = (_error: number, offset: number) => {
+		place = Math.min(place, offset);
 	};
 	visit(text, { onError }, strictly);
-	const { offset, cause } = first ?? { offset: 0, cause: textOf("json-end") };
-	const lines = text.slice(0, offset).split(/\r\n|\r|\n/);
-	return problemAt("document", "json", lines.length, (lines.at(-1) as string).length + 1, cause);
-}
-
-type SyntaxFault = ReturnType<typeof syntaxFault>;
-
-function syntaxFault(text: string, error: string, offset: number, length: number) {
-	const token = text.slice(offset, offset + length);
-	const comma = /,\s*$/.exec(text.slice(0, offset));
-	if (comma && /^[\]},]$/.test(token)) return { offset: comma.index, cause: textOf("json-comma") };
-	const sign = missingSigns[error];
-	if (sign) return { offset, cause: textOf("json-missing", sign) };
-	return { offset, cause: token ? textOf("json-unexpected", shownValue(token)) : textOf("json-end") };
+	const lines = text.slice(0, place).split(/\r\n|\r|\n/);
+	return problemAt("document", "json", lines.length, (lines.at(-1) as string).length + 1);
 }
 
 function ambiguities(text: string): Problem[] {

@@ -114,7 +114,7 @@ export const documentTexts = {
 		"ne doit pas commencer par un indicateur d’ordre des octets",
 	],
 	depth: ["must not be nested deeper than {0}", "ne doit pas avoir plus de {0} niveaux"],
-	json: ["must be JSON: {2} in line {0}, column {1}", "doit être en JSON : {2} à la ligne {0}, colonne {1}"],
+	json: ["must be JSON: see line {0}, column {1}", "doit être en JSON : voir la ligne {0}, colonne {1}"],
 	"repeated-name": ["occurs more than once", "figure plus d’une fois"],
 	"lone-surrogate": ["must not hold a lone surrogate", "ne doit pas contenir de demi-codet isolé"],
 	"stored-size": [
@@ -138,10 +138,6 @@ export const documentTexts = {
 	description: "must be a service description, as npx fragment-publisher harvest writes it",
 	orphan: "there is no layer {0}: remove this file, or add the layer",
 	// Values of other texts.
-	"json-comma": ['a "," too many', "une virgule de trop"],
-	"json-end": ["it ends too early", "il se termine trop tôt"],
-	"json-missing": ["{0} is missing", "il manque {0}"],
-	"json-unexpected": ["unexpected {0}", "{0} est inattendu"],
 	"a-string": ["a string", "un texte"],
 	"an-object": ["an object", "un objet"],
 	"an-array": ["a list", "une liste"],

@@ -11,28 +11,23 @@ function problemsOf(json: string | Uint8Array): string[] {
 	return textsOf(problems);
 }
 
-// biome-ignore format: a table
-const syntaxErrors: [text: string, problem: string, line?: number, column?: number][] = [
-	[" \n", "must not be empty"],
-	["owners", 'must be JSON: unexpected "owners"', 1, 1],
-	["{'a': 1}", 'must be JSON: unexpected "\'a\'"', 1, 2],
-	['{\r\n "a": 1,\r\n}', 'must be JSON: a "," too many', 2, 8],
-	["[1,,2]", 'must be JSON: a "," too many', 1, 3],
-	['{"a":1,', "must be JSON: it ends too early", 1, 8],
-	['{"a" 1}', 'must be JSON: ":" is missing', 1, 6],
-	['{"a":1 "b":2}', 'must be JSON: "," is missing', 1, 8],
-	['{"a":1', 'must be JSON: "}" is missing', 1, 7],
-	["[1", 'must be JSON: "]" is missing', 1, 3],
-	["{} {}", 'must be JSON: unexpected "{"', 1, 4],
-	["{}\n// note", 'must be JSON: unexpected "// note"', 2, 1],
-	['{"a":"x\n"}', 'must be JSON: unexpected "\\"x"', 1, 6],
+const syntaxErrors: [text: string, line: number, column: number][] = [
+	["owners", 1, 1],
+	["{'a': 1}", 1, 2],
+	['{\r\n "a": 1,\r\n}', 3, 1],
+	["[1,,2]", 1, 4],
+	['{"a":1,', 1, 8],
+	['{"a" 1}', 1, 6],
+	['{"a":1 "b":2}', 1, 8],
+	["[1", 1, 3],
+	["{}\n// note", 2, 1],
+	['{"a":"x\n"}', 1, 6],
 ];
 
-test("a syntax error has its cause and its place", () => {
-	for (const [text, problem, line, column] of syntaxErrors) {
-		const place = line ? ` in line ${line}, column ${column}` : "";
-		assert.equal(problemsOf(text), [`the document: ${problem}${place}`], text);
-	}
+test("a syntax error has its place", () => {
+	for (const [text, line, column] of syntaxErrors)
+		assert.equal(problemsOf(text), [`the document: must be JSON: see line ${line}, column ${column}`], text);
+	assert.equal(problemsOf(" \n"), ["the document: must not be empty"]);
 });
 
 const nested = (depth: number) => `${'{"a":'.repeat(depth - 1)}[]${"}".repeat(depth - 1)}`;

@@ -55,7 +55,7 @@ const french: [Problem, string][] = [
 	[problemAt("/en/my: member", "address", '"ftp://a: must be b"'), '/en/my: member: doit être une adresse http ou https, et non "ftp://a: must be b"'],
 	[problemAt("document", "type", textOf("an-object"), 1), "le document\u00a0: doit être un objet, et non 1"],
 	[problemAt("/payload_type", "enum", oneOf(["wms", "feature"]), textOf("nothing")), "/payload_type: doit être wms ou feature, et non rien"],
-	[syntax as Problem, 'le document\u00a0: doit être en JSON\u00a0: il manque "," à la ligne 1, colonne 4'],
+	[syntax as Problem, 'le document\u00a0: doit être en JSON\u00a0: voir la ligne 1, colonne 4'],
 ];
 
 test("a problem in French has its place and its values as they are", () => {
