@@ -9,7 +9,8 @@ import { folderOf, isOverallFile } from "../registry/smallkey.ts";
 import { textsOf } from "../registry/texts.ts";
 import { counted, plain } from "../registry/untrusted.ts";
 import { isRefusal } from "../store/decide.ts";
-import { printComparison, type Registrations, registerMany } from "./send/register-many.ts";
+import { type Registrations, registerMany } from "./send/register-many.ts";
+import { printLists } from "./send/send-batch.ts";
 import { printCommit, type StoreBatchOptions, storeBatch } from "./send/store-batch.ts";
 import {
 	createRun,
@@ -62,14 +63,13 @@ export const register = createRun(async ({ read, environment, io }) => {
 	}
 	const code = url
 		? await registerMany(registrations, { ...options, url }, leftOut, environment, io)
-		: await registerInStore(registrations, options, leftOut, environment, io);
+		: await registerInStore(registrations, options, environment, io);
 	return leftOut === 0 ? code : Math.max(code, exitCodes.wrong);
 });
 
 async function registerInStore(
 	registrations: Registrations,
 	options: StoreBatchOptions,
-	leftOut: number,
 	environment: Environment,
 	io: Io,
 ): Promise<number> {
@@ -79,14 +79,9 @@ async function registerInStore(
 	const errors = isRefusal(outcome) ? outcome.errors : refused.flatMap(([, problems]) => problems);
 	for (const text of textsOf(errors)) io.warn(plain(text));
 	if (isRefusal(outcome)) throw new WrongError(`${counted(errors.length, "problem")}; nothing was written`);
-	const { added, changed, unchanged } = comparison;
-	if (options.dryRun) printComparison(comparison, [], io);
-	else {
-		const counts = [`${added.length + changed.length} registered`, `${unchanged.length} stored already`];
-		if (leftOut > 0) counts.push(`${leftOut} left out`);
-		io.print(`${counts.join(", ")}, in ${place}`);
-		printCommit(outcome, io);
-	}
+	printLists({ ...comparison }, io);
+	io.print(`in ${place}`);
+	printCommit(outcome, io);
 	return refused.length > 0 ? exitCodes.wrong : exitCodes.done;
 }
 

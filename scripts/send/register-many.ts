@@ -8,7 +8,7 @@ import { manifestPath, parseChunk, parseManifest } from "../../site/data/entries
 import { blobId } from "../../store/hashes.ts";
 import { exitCodes } from "../terminal/command-line.ts";
 import { findSecret } from "./request.ts";
-import { type BatchOptions, codeOf, printResult, removalsOf, sendBatch } from "./send-batch.ts";
+import { type BatchOptions, codeOf, printLists, printRemovals, removalsOf, sendBatch } from "./send-batch.ts";
 
 export type Registrations = ReadonlyMap<string, Registration>;
 
@@ -40,13 +40,14 @@ export async function registerMany(
 				`What ${url} has: its catalogue at ${surplus.commit ?? "an unknown commit"}, without later changes`,
 			),
 		);
-	if (options.dryRun) printComparison(await compareWithService(url, registrations), surplus?.keys ?? [], io);
+	if (options.dryRun)
+		printLists({ ...(await compareWithService(url, registrations)), removed: surplus?.keys ?? [] }, io);
 	if (surplus && isComplete) checkRemoval(surplus, options);
 	if (options.dryRun) return exitCodes.done;
 	const key = await findSecret(options.sender, environment, io);
 	const result = await sendBatch(registrations, options, key, io);
 	const code = codeOf(result);
-	printResult(result, "changed", url, io, leftOut);
+	printLists(result, io);
 	// Nothing is removed after an interruption.
 	const mayRemove = code === exitCodes.done && isComplete && !io.interrupted().aborted;
 	if (!surplus || !mayRemove) {
@@ -55,7 +56,7 @@ export async function registerMany(
 	}
 	if (surplus.keys.length > 0 && !options.yes) await confirm(surplus.keys, url, io);
 	const removals = await sendBatch(removalsOf(surplus.keys), options, key, io);
-	printResult(removals, "removed", url, io);
+	printRemovals(removals, io);
 	return codeOf(removals);
 }
 
@@ -134,11 +135,4 @@ async function compareWithService(url: string, registrations: Registrations): Pr
 	await pMap(registrations, compare, { concurrency: maxReads });
 	for (const keys of Object.values(comparison)) keys.sort();
 	return comparison;
-}
-
-export function printComparison(comparison: Comparison, surplus: readonly string[], { print }: Io): void {
-	const lists = { ...comparison, removed: surplus };
-	for (const [name, keys] of Object.entries(lists))
-		print(`${keys.length} ${name}${name === "unchanged" || keys.length === 0 ? "" : `: ${keys.join(" ")}`}`);
-	print("nothing was sent");
 }

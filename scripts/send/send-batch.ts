@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import pMap from "p-map";
 import type { Environment, Io } from "../../api/configuration.ts";
 import { canonicalText, type Registration } from "../../registry/registration.ts";
-import { counted, firstOf, plain } from "../../registry/untrusted.ts";
+import { counted, plain } from "../../registry/untrusted.ts";
 import { exitCodes, messageOf } from "../terminal/command-line.ts";
 import { createSend, findSecret, type PublisherRequest, type SenderKey } from "./request.ts";
 
@@ -20,7 +20,7 @@ export async function removeMany(
 ): Promise<number> {
 	const key = await findSecret(options.sender, environment, io);
 	const result = await sendBatch(removalsOf(smallkeys), options, key, io);
-	printResult(result, "removed", options.url, io);
+	printRemovals(result, io);
 	return codeOf(result);
 }
 
@@ -92,28 +92,12 @@ export function codeOf({ refused, unsent }: BatchResult): number {
 	return refused.length > 0 ? exitCodes.wrong : exitCodes.done;
 }
 
-const maxKeys = 100;
+/** `3 changed: a b c` for each list that is not empty; of what is unchanged, only the number. */
+export function printLists(lists: Readonly<Record<string, readonly string[]>>, { print }: Io): void {
+	for (const [name, keys] of Object.entries(lists))
+		if (keys.length > 0) print(`${keys.length} ${name}${name === "unchanged" ? "" : `: ${keys.join(" ")}`}`);
+}
 
-/** @param leftOut number of wrong files */
-export function printResult(
-	result: BatchResult,
-	verb: "changed" | "removed",
-	url: string,
-	io: Io,
-	leftOut = 0,
-): void {
-	const { changed, unchanged, waiting, refused } = result;
-	const waits = "waiting for a reviewer";
-	const isRemoval = verb === "removed";
-	const counts = isRemoval
-		? [`${counted(changed.length, "layer")} removed from ${url}`]
-		: [`${changed.length} changed`, `${unchanged.length} as they were`];
-	if (waiting.length > 0) counts.push(`${waiting.length} ${waits}`);
-	if (refused.length > 0) counts.push(`${refused.length} refused`);
-	if (leftOut > 0) counts.push(`${leftOut} left out`);
-	const total = Object.values(result).flat().length + leftOut;
-	if (!isRemoval) counts.push(`of ${counted(total, leftOut > 0 ? "file" : "layer")} for ${url}`);
-	io.print(counts.join(", "));
-	for (const [name, keys] of Object.entries({ [verb]: changed, [waits]: waiting }))
-		if (keys.length > 0) io.print(`${name}: ${firstOf(keys, maxKeys)}`);
+export function printRemovals({ changed: removed, unchanged: _none, ...others }: BatchResult, io: Io): void {
+	printLists({ removed, ...others }, io);
 }

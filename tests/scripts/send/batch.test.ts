@@ -31,16 +31,16 @@ test("many layers are one commit; a second run commits what is missing", async (
 	const before = await git("rev-parse", "main");
 	const files = { "one.json": wmsFile("a"), "tw/two.json": featureFile(), "X.json": wmsFile("b") };
 	const words = [await batch(files), "--sender", "batcher"];
-	await prints(register(words), 0, /^3 registered, 0 stored already, in .+\ncommit [0-9a-f]{40}\n$/);
+	await prints(register(words), 0, /^3 added: X one two\nin .+\ncommit [0-9a-f]{40}\n$/);
 	assert.is(await git("rev-parse", "main^"), before);
 	assert.is(await changed(), "layers/on/one.json\nlayers/tw/two.json\nlayers/x/X.json");
 	const subject = await git("log", "-1", "--format=%an <%ae> %s", "main");
 	assert.is(subject, "batcher <batcher@sender.invalid> register a batch of 3 layers");
 	const spelledOtherwise = JSON.stringify(JSON.parse(wmsFile("a")));
 	const path = await batch({ "one.json": spelledOtherwise, "three.json": wmsFile("c") });
-	await prints(register([path]), 0, /^1 registered, 1 stored already, in .+\ncommit /);
+	await prints(register([path]), 0, /^1 added: three\n1 unchanged\nin .+\ncommit /);
 	assert.is(await changed(), "layers/th/three.json");
-	await prints(register([path]), 0, /^0 registered, 2 stored already, in .+\n$/);
+	await prints(register([path]), 0, /^2 unchanged\nin .+\n$/);
 });
 
 test("a batch with problems names each of them, and stores nothing", async () => {
@@ -77,10 +77,10 @@ test("--partial stores what is in order and not refused, and --dry-run stores no
 	const before = await git("rev-parse", "main");
 	const files = { "one.json": wmsFile("changed"), "part.json": wmsFile("a"), "three.json": wmsFile("c") };
 	const path = await batch({ ...files, "bad.json": "{}" });
-	const text = "1 added: part\n1 changed: one\n1 unchanged\n0 removed\nnothing was sent\n";
+	const text = /^1 added: part\n1 changed: one\n1 unchanged\nin /;
 	await prints(register([path, "--partial", "--dry-run"]), 1, text);
 	assert.is(await git("rev-parse", "main"), before);
-	await prints(register([path, "--partial"]), 1, /^2 registered, 1 stored already, 1 left out, in /);
+	await prints(register([path, "--partial"]), 1, text);
 	assert.is(await changed(), "layers/on/one.json\nlayers/pa/part.json");
 	const twin = await batch({
 		"Three.json": wmsFile("c"),
@@ -88,8 +88,8 @@ test("--partial stores what is in order and not refused, and --dry-run stores no
 		"part.json": wmsFile("a"),
 	});
 	const refusal = /^smallkey: Three differs only in case from three, .*\n$/;
-	const dryRun = await prints(register([twin, "--dry-run"]), 1, "1 added: more\n0 changed\n1 unchanged\n");
-	const partial = await prints(register([twin, "--partial"]), 1, /^1 registered, 1 stored already/);
+	const dryRun = await prints(register([twin, "--dry-run"]), 1, "1 added: more\n1 unchanged\n");
+	const partial = await prints(register([twin, "--partial"]), 1, "1 added: more\n1 unchanged\n");
 	for (const { stderr } of [dryRun, partial]) assert.match(stderr, refusal);
 	assert.is(await changed(), "layers/mo/more.json");
 });
@@ -97,15 +97,10 @@ test("--partial stores what is in order and not refused, and --dry-run stores no
 test("with --review-name the layers wait on a branch, and a second run adds nothing", async () => {
 	const before = await git("rev-parse", "main");
 	const path = await batch({ "five.json": wmsFile("a"), "six.json": wmsFile("b") });
-	const expected =
-		/^2 registered, 0 stored already, .+\ncommit \w{40}\nbranch register\/operator\+review\.spring\n$/;
+	const expected = /^2 added: five six\nin .+\ncommit \w{40}\nbranch register\/operator\+review\.spring\n$/;
 	await prints(register([path, "--review-name", "spring"]), 0, expected);
 	assert.is(await git("rev-parse", "main", "register/operator+review.spring^"), `${before}\n${before}`);
-	await prints(
-		register([path, "--review-name", "spring"]),
-		0,
-		/^0 registered, 2 stored already, in .+\nbranch/,
-	);
+	await prints(register([path, "--review-name", "spring"]), 0, /^2 unchanged\nin .+\nbranch/);
 });
 
 test("on GitHub a batch is one commit or one pull request, by few requests", async () => {
@@ -118,11 +113,11 @@ test("on GitHub a batch is one commit or one pull request, by few requests", asy
 		const path = await batch(Object.fromEntries(names.map((name) => [`${name}.json`, wmsFile(name)])));
 		const before = (await peer.commits()).length;
 		requests.length = 0;
-		await prints(register([path], env), 0, new RegExp(`^${count} registered, 0 stored already.*\ncommit `));
+		await prints(register([path], env), 0, new RegExp(`^${count} added: .*\nin .*\ncommit `));
 		const writes = requests.filter((line) => !line.startsWith("GET ")).length;
 		costs.push({ reads: requests.length - writes, writes });
 		requests.length = 0;
-		await prints(register([path], env), 0, new RegExp(`^0 registered, ${count} stored already`));
+		await prints(register([path], env), 0, `${count} unchanged`);
 		await prints(register([path, "--dry-run"], env), 0, `${count} unchanged`);
 		assert.not.match(requests.join("\n"), /blobs|\.json|^(?!GET)/m, "no file is read to be compared");
 		assert.is((await peer.commits()).length, before + 1);
@@ -131,8 +126,7 @@ test("on GitHub a batch is one commit or one pull request, by few requests", asy
 	assert.ok(many - few <= 4 && (costs[1]?.reads ?? 0) <= 46, JSON.stringify(costs));
 	const path = await batch({ "one.json": wmsFile("a"), "two.json": wmsFile("b") });
 	const before = await peer.commits();
-	const expected =
-		/^2 registered.*\ncommit .*\nbranch register\/operator\+review\.spring\npull request http/s;
+	const expected = /^2 added.*\ncommit .*\nbranch register\/operator\+review\.spring\npull request http/s;
 	await prints(register([path, "--review-name", "spring"], env), 0, expected);
 	assert.equal(await peer.commits(), before);
 });
