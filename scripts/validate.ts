@@ -1,6 +1,5 @@
-import { readdirSync } from "node:fs";
 import { lstat, readFile } from "node:fs/promises";
-import { dirname, join, relative, resolve, sep } from "node:path";
+import { join, relative, resolve, sep } from "node:path";
 import { collectFolder } from "../publish/collect.ts";
 import {
 	type FileProblem,
@@ -8,7 +7,6 @@ import {
 	judgeStored,
 	type LayerFile,
 	type PathsByKey,
-	pathsByKey,
 	problemLine,
 } from "../registry/judge.ts";
 import { warningsOf } from "../registry/registration.ts";
@@ -31,14 +29,7 @@ async function readFileNamed(name: string): Promise<NamedFile> {
 
 type Finding = FileProblem & { isWarning?: true };
 
-/** Judges files below `layers` with the others there. */
-function checkFiles(files: readonly NamedFile[]): Finding[] {
-	const isPlaced = ({ path }: LayerFile) => path.startsWith("layers/");
-	const [placed, alone] = [files.filter(isPlaced), files.filter((file) => !isPlaced(file))];
-	return [...checkWritten(placed, pathsBeside(placed)), ...alone.flatMap(checkAlone)];
-}
-
-function checkWritten(files: readonly LayerFile[], before: PathsByKey): Finding[] {
+function checkWritten(files: readonly LayerFile[], before: PathsByKey | null): Finding[] {
 	const { layers, problems } = judgeChange(before, files, "anyone");
 	const warnings = [...layers].flatMap(([smallkey, { registration }]) =>
 		warningsOf(registration).map((warning): Finding => {
@@ -48,26 +39,18 @@ function checkWritten(files: readonly LayerFile[], before: PathsByKey): Finding[
 	return [...problems, ...warnings];
 }
 
-/** Judges it as a layer called `alone`. */
-function checkAlone(file: NamedFile): Finding[] {
-	const path = file.path.endsWith(".service.json") ? descriptionPath("alone") : layerPath("alone");
-	const findings = checkWritten([{ ...file, path }], pathsByKey([{ path: layerPath("alone") }]));
+/** A file that is not below `layers` is judged as one of a layer called `alone`. */
+function checkNamed(file: NamedFile): Finding[] {
+	const isDescription = file.path.endsWith(".service.json");
+	const pathAlone = isDescription ? descriptionPath("alone") : layerPath("alone");
+	const path = file.path.startsWith("layers/") ? file.path : pathAlone;
+	const findings = checkWritten([{ ...file, path }], isDescription ? null : new Map());
 	return findings.map((finding) => ({ ...finding, file: file.path }));
 }
 
 function checkAll(files: readonly LayerFile[]): Finding[] {
 	const owners = files.filter(({ path }) => path === ownersPath);
 	return [...judgeStored(files).problems, ...checkWritten(owners, new Map())];
-}
-
-/** The files themselves count as new. */
-function pathsBeside(files: readonly NamedFile[]): PathsByKey {
-	const paths = new Set(files.map(({ path }) => path));
-	const folders = new Map(files.map((file) => [dirname(file.path), dirname(file.name)]));
-	const beside = [...folders].flatMap(([path, name]) =>
-		readdirSync(name).map((file) => ({ path: `${path}/${file}` })),
-	);
-	return pathsByKey(beside.filter(({ path }) => !paths.has(path)));
 }
 
 export const validate = createRun(async ({ read, io }) => {
@@ -78,7 +61,7 @@ export const validate = createRun(async ({ read, io }) => {
 	io.warn(`Checking ${isAll ? "layers/ of this checkout" : counted(names.length, "named file")}`);
 	const namedFiles = await Promise.all(names.map(readFileNamed));
 	const files = isAll ? collectFolder("layers") : namedFiles.sort((a, b) => (a.path < b.path ? -1 : 1));
-	const findings = isAll ? checkAll(files) : checkFiles(namedFiles);
+	const findings = isAll ? checkAll(files) : namedFiles.flatMap(checkNamed);
 	for (const { isWarning, ...problem } of findings)
 		io.warn(plain(`${isWarning ? "warning: " : ""}${problemLine(problem)}`));
 	const warnings = findings.filter(({ isWarning }) => isWarning).length;

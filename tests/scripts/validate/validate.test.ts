@@ -26,11 +26,14 @@ test("a named file is checked for its content, and in layers for its place", asy
 	await warns(validate(join(folder, "none.json")), 2, "none.json");
 });
 
-test("a file in layers is judged beside the others of its folder", async ({ folder }) => {
-	const files = ["ab/ABC", "ab/aBc", "ab/abd"].map((name) => `layers/${name}.json`);
-	writeFiles(folder, Object.fromEntries(files.map((name) => [name, wmsFile("a")])));
-	await warns(validate(join(folder, files[1] as string)), 1, "aBc differs only in case from ABC, which is");
-	await prints(validate(join(folder, files[2] as string)), 0, "1 file, 0 problems");
+test("a file in layers is judged at its path", async ({ folder }) => {
+	const [misplaced = "", reserved = "", placed = ""] = ["ab/cde", "co/con", "ab/abd"].map(
+		(name) => `layers/${name}.json`,
+	);
+	for (const name of [misplaced, reserved, placed]) writeFiles(folder, { [name]: wmsFile("a") });
+	await warns(validate(join(folder, misplaced)), 1, "must be at layers/cd/cde.json");
+	await warns(validate(join(folder, reserved)), 1, "Windows keeps for a device");
+	await prints(validate(join(folder, placed)), 0, "1 file, 0 problems");
 });
 
 test("without a file the layers of the checkout are checked", async () => {
