@@ -8,7 +8,7 @@ import {
 import type { Receipt } from "../registry/schemas/answers.ts";
 import { isReviewName } from "../registry/sender.ts";
 import { type Lang, mayChange } from "../registry/smallkey.ts";
-import { readableAt } from "../registry/targets/table.ts";
+import { readPathsOf } from "../registry/targets/table.ts";
 import { problemAt, shownValue, textOf, textsOf } from "../registry/texts.ts";
 import { maxClockSkewMs, parseTimestamp } from "../registry/timestamp.ts";
 import { isRefusal } from "../store/decide.ts";
@@ -166,13 +166,13 @@ async function receiptOf(
 	const text = registration && publicUrl && canonicalText(registration);
 	const draft = text ? draftAddress(publicUrl, { smallkey, text }) : null;
 	const inCatalogue = publicUrl ? `${publicUrl}/?layer=${encodeURIComponent(smallkey)}` : undefined;
-	const readable = registration ? readableAt(smallkey, registration, settings) : { paths: [], warnings: [] };
+	const paths = registration ? readPathsOf(smallkey, registration, settings) : [];
 	const receipt: Receipt = {
 		smallkey,
 		key: smallkey,
 		commit: commit.commit,
 		changed: commit.changed,
-		fragments: readable.paths.map((path) => `${basePath}/${path}`),
+		fragments: paths.map((path) => `${basePath}/${path}`),
 		published: commit.published ?? false,
 		branch: commit.branch,
 		pull_request: commit.pullRequest,
@@ -182,7 +182,7 @@ async function receiptOf(
 	};
 	const ownWarnings = registration ? warningsOf(registration) : [];
 	const behind = commit.published === false ? [problemAt("", "files-behind")] : [];
-	return { receipt, warnings: [...ownWarnings, ...readable.warnings, ...behind] };
+	return { receipt, warnings: [...ownWarnings, ...behind] };
 }
 
 function refuseLimited(waitSeconds: number): Reply {

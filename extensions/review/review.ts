@@ -2,8 +2,6 @@ import { draftAddress } from "../../registry/draft.ts";
 import { parseOwners } from "../../registry/owners.ts";
 import type { LangPart1 } from "../../registry/registration.ts";
 import type { FragmentSettings } from "../../registry/targets/facts.ts";
-import { readableAt } from "../../registry/targets/table.ts";
-import { textIn } from "../../registry/texts.ts";
 import { groupByOwners } from "./approvals/approvals.ts";
 import { askServices, type CheckServices } from "./ask-services.ts";
 import { fragmentChanges } from "./fragment-changes.ts";
@@ -57,12 +55,7 @@ export async function review({ repository, base, head, settings, check }: Review
 	const changes = await readChanges(repository, base, head);
 	const { obstacle, paths, outside, problems, warnings } = changes;
 	const { wrong, down, unasked } = await askServices(changes.layers, check);
-	const unread = changes.layers.flatMap(({ file, smallkey, after }) => {
-		if (!after) return [];
-		const { warnings } = readableAt(smallkey, after.registration, settings, after.description);
-		return warnings.map((warning): Located => ({ file, line: 1, text: textIn("en", warning) }));
-	});
-	const sources = { problems, wrong, down, warnings: [...warnings, ...unread] };
+	const sources = { problems, wrong, down, warnings };
 	const remarks = kinds.flatMap((kind) =>
 		sources[kind.source].map((place): Remark => ({ ...place, ...kind })),
 	);

@@ -1,7 +1,6 @@
 import type { Description } from "../description.ts";
-import { isVersion2, type Registration } from "../registration.ts";
+import type { Registration } from "../registration.ts";
 import { type Lang, langs } from "../smallkey.ts";
-import { type Problem, problemAt } from "../texts.ts";
 import {
 	type FragmentSettings,
 	type LayerFacts,
@@ -52,23 +51,16 @@ export function renderAt(name: TargetName, layer: LayerFacts): string | null {
 	return fragment && JSON.stringify(fragment);
 }
 
-export function readableAt(
+/** Where the layer is read. */
+export function readPathsOf(
 	smallkey: string,
 	registration: Registration,
 	settings: FragmentSettings,
 	description: Description | null = null,
-): { paths: string[]; warnings: Problem[] } {
+): string[] {
 	const facts = langs.map((lang) => layerFacts(lang, smallkey, registration, description, settings));
-	const paths: string[] = [];
-	const warnings: Problem[] = [];
-	for (const target of settings.targets ?? targetNames) {
-		// Every target can express version 1.x.
-		const unread = isVersion2(registration) ? facts.filter((layer) => renderAt(target, layer) === null) : [];
-		const read = facts.filter((layer) => !unread.includes(layer));
-		paths.push(...read.map(({ lang }) => targetPath(target, lang, smallkey)));
-		const where = unread.map(({ lang }) => lang).join(", ");
-		// A whole service has no layers before its harvest.
-		if (where) warnings.push(problemAt("", "no-form", target, where));
-	}
-	return { paths, warnings };
+	return (settings.targets ?? targetNames).flatMap((target) => {
+		const shown = facts.filter((layer) => renderAt(target, layer) !== null);
+		return shown.map(({ lang }) => targetPath(target, lang, smallkey));
+	});
 }

@@ -89,10 +89,6 @@ export const requestTexts = {
 		"the files of the web server in front do not have this registration yet",
 		"les fichiers du serveur Web placé devant le service n’ont pas encore cette inscription",
 	],
-	"no-form": [
-		"{0}, {1}: this target cannot show the layer, or not before its harvest, and answers 404",
-		"{0}, {1} : cette cible ne peut pas présenter la couche, ou pas avant son moissonnage, et répond 404",
-	],
 	"no-layer": "is stored, but is not a layer: layers are in layers/",
 	// Searches of the catalogue's records.
 	parameter: ["has no parameter {0}", "n’a pas de paramètre {0}"],

@@ -9,7 +9,7 @@ import { type LayerFile, registeredIn } from "../../../registry/judge.ts";
 import { canonicalText, parseRegistration, type Registration } from "../../../registry/registration.ts";
 import { isSenderId } from "../../../registry/sender.ts";
 import { descriptionPath, langs } from "../../../registry/smallkey.ts";
-import { readableAt } from "../../../registry/targets/table.ts";
+import { readPathsOf } from "../../../registry/targets/table.ts";
 import { textsOf } from "../../../registry/texts.ts";
 import { counted, firstOf, groupBy, plain, shortened } from "../../../registry/untrusted.ts";
 import { printCommit, storeBatch } from "../../../scripts/send/store-batch.ts";
@@ -85,7 +85,7 @@ async function storeLayers(
 /** Adds the problems that a PUT of the layer would have. */
 function warnOfUnserved(moves: Iterable<Move>, settings: Configuration, io: Io): void {
 	for (const { smallkey, registration, description } of moves) {
-		if (readableAt(smallkey, registration, settings, description).paths.length > 0) continue;
+		if (readPathsOf(smallkey, registration, settings, description).length > 0) continue;
 		const { problems } = parseRegistration(Buffer.from(canonicalText(registration)), "written");
 		const name = [smallkey, textsOf(problems).join("; ")].filter(Boolean).join(": ");
 		io.warn(`moved, but nothing serves it: ${plain(name)}`);

@@ -177,13 +177,6 @@ test("what a change does in one target only is shown, and its service is asked",
 	const hidden = await reviewed(added("abc.json", JSON.stringify(renamed)));
 	assert.equal(shown(hidden.outcome)?.length, 2, "the same values of more members are not the same");
 	const tiles = { service_type: "esriTile", service_url: "https://h.example/MapServer" };
-	const tile = await reviewed(added("abd.json", JSON.stringify({ version: "2.0", en: tiles, fr: tiles })));
-	assert.match(
-		remarksOf(tile.outcome, "odd")
-			.map(({ text }) => text)
-			.join(),
-		"v0.9, en, fr: this target cannot",
-	);
 	const same = { ...tiles, service_url: "https://maps.example/wms", service_name: "roads" };
 	const other = await reviewed(added("abc.json", JSON.stringify({ version: "2.0", en: same, fr: same })));
 	const removals = other.outcome.layers[0]?.fragments.filter(({ target }) => target === "v0.9");
