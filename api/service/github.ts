@@ -1,19 +1,26 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { connect, type Github } from "../../store/github/client.ts";
 import { authorizeWith } from "../../store/github/credentials.ts";
-import { createFetch } from "./net/fetch.ts";
+import { isExempt } from "./proxy.ts";
 import type { Configuration } from "./settings.ts";
 
 const requestTimeoutMs = 60_000;
 
 const scriptTimeoutMs = 30 * 60_000;
 
-/** A recursive tree of 100,000 entries has about 20 MB. */
-const maxBytes = 64_000_000;
-
-export function fetchFromGithub({ network }: Configuration): typeof fetch {
-	const { httpsProxy, noProxy } = network;
-	return createFetch({ allowPrivate: true, timeoutMs: requestTimeoutMs, maxBytes, httpsProxy, noProxy });
+/** By HTTPS_PROXY, unless NO_PROXY names the host. */
+export function fetchFromGithub({ network: { httpsProxy, noProxy } }: Configuration): typeof fetch {
+	if (httpsProxy === "") return fetch;
+	const client = import("undici").then((undici) => {
+		const dispatcher = new undici.ProxyAgent(httpsProxy);
+		return (address: string, init: object) => undici.fetch(address, { ...init, dispatcher });
+	});
+	return async (input, init = {}) => {
+		const address = String(input);
+		if (isExempt(new URL(address), noProxy)) return fetch(address, init);
+		const answer: unknown = await (await client)(address, init);
+		return answer as Response;
+	};
 }
 
 export function connectToGithub(

@@ -1,8 +1,8 @@
 import { setTimeout } from "node:timers/promises";
 import pLimit from "p-limit";
-import { FetchFailure } from "../../api/service/net/failure.ts";
-import type { GuardedFetch, Take } from "../../api/service/net/fetch.ts";
 import { type Cause, causeOf, causeText, type SickState } from "../../registry/health.ts";
+import { FetchFailure } from "./net/failure.ts";
+import type { GuardedFetch, Take } from "./net/fetch.ts";
 
 /** No usable answer, or an incomplete description. The message is the cause in English: `answers with status 404`. */
 export class Trouble extends Error {

@@ -1,8 +1,8 @@
 import { decode } from "fast-png";
 import type { Browser, Page, Route } from "playwright-core";
-import { FetchFailure } from "../../api/service/net/failure.ts";
 import { type Cause, type CauseCode, causeOf } from "../../registry/health.ts";
 import type { Lang } from "../../registry/smallkey.ts";
+import { FetchFailure } from "../harvest/net/failure.ts";
 
 export interface DrawResult {
 	/** Absent if a part of the layer is visible. */

@@ -1,11 +1,11 @@
 import { LRUCache } from "lru-cache";
 import pMap from "p-map";
-import { FetchFailure } from "../../api/service/net/failure.ts";
 import { causeOf, type Health } from "../../registry/health.ts";
 import type { CheckedLayer } from "../../registry/judge.ts";
 import { runGit } from "../../store/git/commands/run.ts";
 import type { Answer } from "../harvest/ask.ts";
 import { createClients } from "../harvest/clients.ts";
+import { FetchFailure } from "../harvest/net/failure.ts";
 import type { SearchClients } from "./candidates.ts";
 import { proposalsOf } from "./proposal.ts";
 import {

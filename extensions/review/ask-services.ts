@@ -1,5 +1,4 @@
 import pMap from "p-map";
-import { createFetch } from "../../api/service/net/fetch.ts";
 import type { Configuration } from "../../api/service/settings.ts";
 import type { CheckedLayer } from "../../registry/judge.ts";
 import { isVersion2, type LangPart1, type Registration, serviceTypeOf } from "../../registry/registration.ts";
@@ -8,6 +7,7 @@ import { createAsk } from "../harvest/ask.ts";
 import { checkLayer } from "../harvest/check-layer.ts";
 import { createClients } from "../harvest/clients.ts";
 import type { Finding } from "../harvest/finding.ts";
+import { createFetch } from "../harvest/net/fetch.ts";
 import type { ChangedLayer } from "./layer-changes.ts";
 
 /** Never rejects. */

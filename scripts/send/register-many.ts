@@ -1,12 +1,12 @@
 import pMap from "p-map";
 import { type Environment, type Io, WrongError } from "../../api/configuration.ts";
-import { askService, errorsOf } from "../../api/service/net/ask.ts";
 import { canonicalText, type Registration } from "../../registry/registration.ts";
 import { matchesGlob, parseSmallkey } from "../../registry/smallkey.ts";
 import { counted, plain, tryJson } from "../../registry/untrusted.ts";
 import { manifestPath, parseChunk, parseManifest } from "../../site/data/entries.ts";
 import { blobId } from "../../store/hashes.ts";
 import { exitCodes } from "../terminal/command-line.ts";
+import { askService, errorsOf } from "./ask.ts";
 import { findSecret } from "./request.ts";
 import { type BatchOptions, codeOf, printLists, printRemovals, removalsOf, sendBatch } from "./send-batch.ts";
 
@@ -83,7 +83,6 @@ async function confirm(keys: readonly string[], url: string, io: Io): Promise<vo
 
 const maxReads = 4;
 const readTimeoutMs = 60_000;
-const maxChunkBytes = 50_000_000;
 
 type Surplus = Awaited<ReturnType<typeof findSurplus>>;
 
@@ -93,7 +92,7 @@ type Surplus = Awaited<ReturnType<typeof findSurplus>>;
  */
 async function findSurplus(url: string, registrations: Registrations, owned: readonly string[]) {
 	async function read<T>(path: string, parse: (text: string) => T | null): Promise<T> {
-		const { ok, status, text } = await askService(`${url}/${path}`, readTimeoutMs, {}, maxChunkBytes);
+		const { ok, status, text } = await askService(`${url}/${path}`, readTimeoutMs);
 		const value = ok ? parse(text) : null;
 		if (value) return value;
 		throw new Error(

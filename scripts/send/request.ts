@@ -1,11 +1,11 @@
 import type { Command } from "@commander-js/extra-typings";
 import type { Environment, Io } from "../../api/configuration.ts";
-import { askService, errorsOf } from "../../api/service/net/ask.ts";
 import { findSenders, sendersPath } from "../../api/service/senders-file.ts";
 import { readConfiguration } from "../../api/service/settings.ts";
 import { sign } from "../../api/signature.ts";
 import { plain, tryJson } from "../../registry/untrusted.ts";
 import { exitCodes, parser, parseUrl } from "../terminal/command-line.ts";
+import { askService, errorsOf } from "./ask.ts";
 
 export interface PublisherRequest {
 	smallkey: string;

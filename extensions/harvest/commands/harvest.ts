@@ -3,7 +3,6 @@
 import { join } from "node:path";
 import pMap from "p-map";
 import type { Environment, Io } from "../../../api/configuration.ts";
-import { createFetch } from "../../../api/service/net/fetch.ts";
 import { readConfiguration, withoutStore } from "../../../api/service/settings.ts";
 import { placeFile } from "../../../publish/place-file.ts";
 import { parseHealth } from "../../../registry/health.ts";
@@ -20,6 +19,7 @@ import { type Finding, resultOf } from "../finding.ts";
 import { harvestLayer } from "../harvest-layer.ts";
 import { readLayers, selectLayers } from "../harvester/layers.ts";
 import { healthText, updateHealth, weekOf } from "../health.ts";
+import { createFetch } from "../net/fetch.ts";
 import { hostsOf } from "../service.ts";
 import { watchLayer } from "../watch-layer.ts";
 

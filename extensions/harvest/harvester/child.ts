@@ -1,11 +1,12 @@
 // The process that asks map services and parses their answers: an answer can end or block only this process.
-import { createFetch } from "../../../api/service/net/fetch.ts";
+
 import { readConfiguration, withoutStore } from "../../../api/service/settings.ts";
 import { causeOf } from "../../../registry/health.ts";
 import { quote } from "../../../site/service/decode.ts";
 import { createAsk } from "../ask.ts";
 import { createClients, limitClients } from "../clients.ts";
 import { harvestLayer } from "../harvest-layer.ts";
+import { createFetch } from "../net/fetch.ts";
 import { watchLayer } from "../watch-layer.ts";
 import { type Look, maxTaskMs, type Order, type Report } from "./process.ts";
 

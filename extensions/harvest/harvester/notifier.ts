@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pLimit from "p-limit";
-import { createFetch } from "../../../api/service/net/fetch.ts";
 import { sign } from "../../../api/signature.ts";
 import type { Sickness } from "../../../registry/health.ts";
 import type { WaitingRepair } from "../../../registry/schemas/answers.ts";
+import { createFetch } from "../net/fetch.ts";
 
 /** What an operator is notified of (docs/repair.md). */
 export type Notice =

@@ -1,5 +1,4 @@
 import { LRUCache } from "lru-cache";
-import type { Take } from "../../../api/service/net/fetch.ts";
 import { causeOf } from "../../../registry/health.ts";
 import { type Capabilities, listedNames, type OgcService } from "../../../site/service/capabilities.ts";
 import { quote } from "../../../site/service/decode.ts";
@@ -7,6 +6,7 @@ import type { Parts } from "../../../site/service/document-text.ts";
 import { NotCapabilities, readCapabilities } from "../../../site/service/read-capabilities.ts";
 import { capabilitiesAddress, withParameters } from "../../../site/service/requests.ts";
 import { type Ask, orNull, orTrouble, Trouble } from "../ask.ts";
+import type { Take } from "../net/fetch.ts";
 
 /**
  * @param layers names of those that are needed: of a large document, little is kept of others

@@ -1,12 +1,12 @@
 import pMap from "p-map";
-import { FetchFailure } from "../../../api/service/net/failure.ts";
-import { createFetch } from "../../../api/service/net/fetch.ts";
 import { type Lang, langs, parseSmallkey } from "../../../registry/smallkey.ts";
 import type { TargetName } from "../../../registry/targets/facts.ts";
 import { targetOf } from "../../../registry/targets/table.ts";
 import { counted, firstOf, groupBy, plain } from "../../../registry/untrusted.ts";
 import { createRun, exitCodes, needed, parseUrl } from "../../../scripts/terminal/command-line.ts";
 import { parseAnswer } from "../../../site/service/decode.ts";
+import { FetchFailure } from "../../harvest/net/failure.ts";
+import { createFetch } from "../../harvest/net/fetch.ts";
 import { type Json, keyOf, nodeIn, readDump } from "../dump.ts";
 import { type Difference, differences } from "./differences.ts";
 

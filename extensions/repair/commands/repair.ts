@@ -1,7 +1,6 @@
 // npx fragment-publisher repair
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { createFetch } from "../../../api/service/net/fetch.ts";
 import { readConfiguration, withoutStore } from "../../../api/service/settings.ts";
 import { resolveCommit } from "../../../publish/collect.ts";
 import { parseHealth } from "../../../registry/health.ts";
@@ -14,6 +13,7 @@ import { createAsk } from "../../harvest/ask.ts";
 import { readLayers } from "../../harvest/harvester/layers.ts";
 import { healthText, markRepairs, weekOf } from "../../harvest/health.ts";
 import { readHarvest } from "../../harvest/index.ts";
+import { createFetch } from "../../harvest/net/fetch.ts";
 import { findRepository, readHealth, servedRef } from "../../harvest/repository.ts";
 import { messageOf, type OpenRepair, readOpen } from "../proposal-branches.ts";
 import { runRepair } from "../run.ts";

@@ -1,6 +1,6 @@
 import * as assert from "uvu/assert";
-import { FetchFailure } from "../../../api/service/net/failure.ts";
 import { type Answer, createAsk, type Trouble } from "../../../extensions/harvest/ask.ts";
+import { FetchFailure } from "../../../extensions/harvest/net/failure.ts";
 import { causeOf } from "../../../registry/health.ts";
 import { test } from "../../helpers/suite.ts";
 

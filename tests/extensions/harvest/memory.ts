@@ -1,9 +1,9 @@
 import * as assert from "uvu/assert";
-import { checkLiteral, FetchFailure } from "../../../api/service/net/failure.ts";
 import { createAsk } from "../../../extensions/harvest/ask.ts";
 import { type Clients, createClients } from "../../../extensions/harvest/clients.ts";
 import { descriptionText, mergeDescription } from "../../../extensions/harvest/description.ts";
 import { harvestLayer } from "../../../extensions/harvest/harvest-layer.ts";
+import { checkLiteral, FetchFailure } from "../../../extensions/harvest/net/failure.ts";
 import { parseDescription } from "../../../registry/description.ts";
 import { causeOf } from "../../../registry/health.ts";
 import type { LangPart2, Registration, Registration2 } from "../../../registry/registration.ts";

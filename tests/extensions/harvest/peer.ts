@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { type AddressInfo, connect } from "node:net";
 import type { Duplex } from "node:stream";
 import * as assert from "uvu/assert";
-import { FetchFailure } from "../../../api/service/net/failure.ts";
+import { FetchFailure } from "../../../extensions/harvest/net/failure.ts";
 import { answering } from "../../helpers/world.ts";
 
 export type Route = (request: IncomingMessage, response: ServerResponse) => void;

@@ -310,7 +310,8 @@ test("a refusal is printed with exit code 1, and an answer that cannot serve wit
 	const closed = await answering();
 	await closed[Symbol.asyncDispose]();
 	const { stderr } = await exits(put({ ...scene, url: closed.origin }), 2);
-	assert.is(stderr, `${closed.origin}/register/my-layer: refuses the connection\n`);
+	const { origin } = closed;
+	assert.is(stderr, `${origin}/register/my-layer: connect ECONNREFUSED ${new URL(origin).host}\n`);
 });
 
 test("put and remove --if-match send the ETag, which a receipt shows", async (scene) => {
@@ -346,22 +347,24 @@ test("control characters and commands of a CI runner in an answer are spelled ou
 });
 
 test("an answer that does not end within two minutes ends with an error", async (scene) => {
-	const { setTimeout: startTimer } = globalThis;
-	const limits: (() => void)[] = [];
-	globalThis.setTimeout = ((task: () => void, ms: number, ...values: unknown[]) => {
-		if (ms === 120_000) limits.push(task);
-		return startTimer(task, ms, ...values);
-	}) as typeof setTimeout;
+	const { timeout } = AbortSignal;
+	const limits: AbortController[] = [];
+	AbortSignal.timeout = (ms) => {
+		assert.is(ms, 120_000);
+		const controller = new AbortController();
+		limits.push(controller);
+		return controller.signal;
+	};
 	scene.respond = (_request, response) => {
 		response.write("{");
-		for (const end of limits.splice(0)) end();
+		for (const limit of limits.splice(0)) limit.abort();
 	};
 	const reason = "/register/my-layer: did not answer completely within 120 s\n";
 	try {
 		await warns(put(scene), 2, reason);
 		await warns(remove(scene, "my-layer"), 2, reason);
 	} finally {
-		globalThis.setTimeout = startTimer;
+		AbortSignal.timeout = timeout;
 	}
 });
 

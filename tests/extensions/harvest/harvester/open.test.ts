@@ -1,8 +1,8 @@
 import * as assert from "uvu/assert";
-import { createFetch } from "../../../../api/service/net/fetch.ts";
 import { createAsk } from "../../../../extensions/harvest/ask.ts";
 import { createClients } from "../../../../extensions/harvest/clients.ts";
 import { harvestLayer } from "../../../../extensions/harvest/harvest-layer.ts";
+import { createFetch } from "../../../../extensions/harvest/net/fetch.ts";
 import { Local } from "../../../helpers/local.ts";
 import { test } from "../../../helpers/suite.ts";
 import { eventually } from "../../../helpers/wait.ts";

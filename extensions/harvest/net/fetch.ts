@@ -1,4 +1,5 @@
 import type { buildConnector, Dispatcher } from "undici";
+import { isExempt } from "../../../api/service/proxy.ts";
 import { causeOf } from "../../../registry/health.ts";
 import { checkLiteral, createLookup, FetchFailure, type Resolve, toFailure } from "./failure.ts";
 
@@ -7,7 +8,6 @@ interface FetchOptions {
 	timeoutMs?: number;
 	maxBytes?: number;
 	httpsProxy?: string;
-	/** `NO_PROXY`: `*`, or addresses and names with their subdomains, separated by commas. */
 	noProxy?: string;
 	onRequest?: (url: URL) => void;
 	resolve?: Resolve;
@@ -37,7 +37,7 @@ const maxConnectMs = 5_000;
 const userAgent = "fragment-publisher";
 
 /**
- * For all requests to map services and GitHub. It allows http and https only, also in redirects, which it
+ * For all requests to map services. It allows http and https only, also in redirects, which it
  * follows unless `redirect` is `manual`. It checks every address to which a name resolves, at each connection;
  * behind a proxy, which resolves names, literal addresses only. It sends no cookies, and no credentials to
  * another origin. It resolves with the complete answer, and rejects with a `FetchFailure` or the reason of the
@@ -99,10 +99,6 @@ function responseOf({ status, statusText, headers, url }: Response, body: BodyIn
 	return Object.defineProperty(response, "url", { value: url });
 }
 
-/**
- * Not undici's `EnvHttpProxyAgent` (6.29): its NO_PROXY `example.ca` does not exempt `maps.example.ca`, `::1`
- * exempts nothing without brackets, and it prints a warning (`UNDICI-EHPA`).
- */
 function clientOf(undici: typeof import("undici"), options: FetchOptions) {
 	const { Agent, ProxyAgent, fetch: undiciFetch } = undici;
 	const {
@@ -128,15 +124,4 @@ function clientOf(undici: typeof import("undici"), options: FetchOptions) {
 		return (isProxied ? proxy : direct).dispatch(request, handler);
 	});
 	return { dispatcher, undiciFetch };
-}
-
-export function isExempt({ hostname }: URL, noProxy: string): boolean {
-	const host = hostname.replace(/^\[|\]$/g, "");
-	return noProxy
-		.toLowerCase()
-		.split(/[\s,]+/)
-		.some((entry) => {
-			const name = entry.replace(/^\*?\.|^\[|\]$/g, "");
-			return entry === "*" || host === name || (name !== "" && host.endsWith(`.${name}`));
-		});
 }

@@ -3,9 +3,12 @@ import net, { type LookupFunction } from "node:net";
 import tls from "node:tls";
 import { gzipSync } from "node:zlib";
 import * as assert from "uvu/assert";
-import type { FailureReason, FetchFailure } from "../../../../api/service/net/failure.ts";
-import { createLookup, isPublicAddress, type Resolve } from "../../../../api/service/net/failure.ts";
-import { createFetch, isExempt, type Take } from "../../../../api/service/net/fetch.ts";
+import { fetchFromGithub } from "../../../../api/service/github.ts";
+import { isExempt } from "../../../../api/service/proxy.ts";
+import { readConfiguration } from "../../../../api/service/settings.ts";
+import type { FailureReason, FetchFailure } from "../../../../extensions/harvest/net/failure.ts";
+import { createLookup, isPublicAddress, type Resolve } from "../../../../extensions/harvest/net/failure.ts";
+import { createFetch, type Take } from "../../../../extensions/harvest/net/fetch.ts";
 import {
 	failureOf,
 	hang,
@@ -250,6 +253,10 @@ test("a proxy is used for https, but not for the hosts that are exempt", async (
 	const exempt = createFetch({ httpsProxy, noProxy: ".example", resolve: unknown });
 	await assertRefused(exempt(`https://${host}/`), "connect", /host is not found/);
 	assert.equal(tunnels, [host]);
+	const github = fetchFromGithub(readConfiguration({ HTTPS_PROXY: httpsProxy, NO_PROXY: "localhost" }));
+	assert.ok(await github(`https://${host}/`).catch((error) => error instanceof TypeError));
+	assert.ok(await github(`https://localhost:${peer.port}/`).catch((error) => error instanceof TypeError));
+	assert.equal(tunnels, [host, host]);
 	for (const [address, lists, other] of [
 		[
 			"https://maps.example.ca/x",

@@ -1,24 +1,21 @@
-import { tryJson } from "../../../registry/untrusted.ts";
-import { createFetch } from "./fetch.ts";
-
-const maxAnswerBytes = 1_000_000;
+import { tryJson } from "../../registry/untrusted.ts";
 
 type ServiceAnswer = Awaited<ReturnType<typeof askService>>;
 
 /** The answer is untrusted: print it with `plain`. @throws {Error} with the address */
-export async function askService(
-	address: string,
-	timeoutMs: number,
-	init: RequestInit = {},
-	maxBytes = maxAnswerBytes,
-) {
+export async function askService(address: string, timeoutMs: number, init: RequestInit = {}) {
+	const signal = AbortSignal.timeout(timeoutMs);
 	try {
-		const answer = await createFetch({ allowPrivate: true, timeoutMs, maxBytes })(address, init);
+		const answer = await fetch(address, { ...init, signal });
 		const { ok, status, headers } = answer;
 		const text = await answer.text();
 		return { ok, status, text, etag: headers.get("ETag"), date: headers.get("Date") };
-	} catch (cause) {
-		throw new Error(address, { cause });
+	} catch (error) {
+		const late = signal.aborted && `did not answer completely within ${timeoutMs / 1000} s`;
+		// The error of `fetch` says only that it failed; the cause has no message where a name has two addresses.
+		const { cause = error } = error as Error;
+		const { message, code } = cause as NodeJS.ErrnoException;
+		throw new Error(`${address}: ${late || message || code}`);
 	}
 }
 
