@@ -4,8 +4,8 @@ import { parseSmallkey } from "../registry/smallkey.ts";
 import type { Envelope, Fragment, ReadFragment } from "../registry/targets/facts.ts";
 import { targetOf } from "../registry/targets/table.ts";
 import { etagOf } from "../store/hashes.ts";
-import { type ReadRequest, smallkeysOf } from "./read-request.ts";
-import { answerTagged, fragmentHeaders, type Reply, refusalCaching, refuseRead } from "./reply.ts";
+import type { ReadRequest } from "./read-request.ts";
+import { answerTagged, emptyBody, fragmentHeaders, type Reply, refusalCaching, refuseRead } from "./reply.ts";
 
 const maxDocsBytes = 32_000_000;
 
@@ -18,55 +18,20 @@ const maxConcurrent = 24;
 
 type Fragments = readonly (Fragment | null)[];
 
-/** No promise if all fragments are in memory. */
-export function answerRead(
+export async function answerRead(
 	request: ReadRequest,
 	ifNoneMatch: string | null,
 	readFragment: ReadFragment,
-): Reply | Promise<Reply> {
+): Promise<Reply> {
+	const { callback, items } = request;
 	const folder = `${targetOf(request.target).doc}/${request.lang}`;
-	const fragments: (Fragment | null)[] = [];
-	for (const item of request.items) {
-		const fragment = parseSmallkey(item) ? readFragment(folder, item) : null;
-		if (fragment instanceof Promise) {
-			const read = (smallkey: string) => (smallkey === item ? fragment : readFragment(folder, smallkey));
-			return readAll(request.items, read).then((all) => replyWith(request, all, ifNoneMatch));
-		}
-		fragments.push(fragment);
-	}
-	return replyWith(request, fragments, ifNoneMatch);
-}
-
-/** Null if the answer would be too large. */
-async function readAll(
-	items: readonly string[],
-	readFragment: (smallkey: string) => ReturnType<ReadFragment>,
-): Promise<Fragments | null> {
-	const fragments = new Map<string, Fragment | null>();
-	let bytes = 0;
-	const read = async (smallkey: string) => {
-		if (bytes > maxDocsBytes) return;
-		const fragment = await readFragment(smallkey);
-		bytes += fragment?.body.length ?? 0;
-		fragments.set(smallkey, fragment);
-	};
-	await pMap(smallkeysOf(items), read, { concurrency: maxConcurrent });
-	return bytes > maxDocsBytes ? null : items.map((item) => fragments.get(item) ?? null);
-}
-
-function replyWith(request: ReadRequest, fragments: Fragments | null, ifNoneMatch: string | null): Reply {
-	if (!fragments) return refuseRead(414);
-	const { callback } = request;
 	const isDoc = request.kind === "doc";
+	const read = (smallkey: string) => readFragment(folder, smallkey);
+	const fragments = isDoc ? [await read(items[0] as string)] : await readAll(items, read);
+	if (!fragments) return refuseRead(414);
 	const [first] = fragments;
 	if (isDoc && !first) return refuseRead(404);
-	const { etag, json } = isDoc && first ? docOf(first, callback) : listOf(request, fragments);
-	const pieces =
-		callback === null
-			? json
-			: [encoder.encode(`/**/${callback}(`), ...json.map(escapeSeparators), encoder.encode(");")];
-	const length = lengthOf(pieces);
-	if (length > maxDocsBytes) return refuseRead(414);
+	const { etag, pieces } = isDoc && first ? docOf(first, callback) : listOf(request, fragments);
 	// No cache may hide a new layer.
 	const isIncomplete = fragments.includes(null);
 	// A copy of `fragmentHeaders` takes longer than finding the fragment (row `doc` of `npm run bench`).
@@ -78,13 +43,33 @@ function replyWith(request: ReadRequest, fragments: Fragments | null, ifNoneMatc
 		"X-Content-Type-Options": fragmentHeaders["X-Content-Type-Options"],
 		ETag: etag,
 	};
-	return answerTagged(headers, ifNoneMatch, () =>
-		pieces.length > 1 ? { length, [Symbol.iterator]: () => pieces.values() } : (pieces[0] as Uint8Array),
-	);
+	return answerTagged(headers, ifNoneMatch, () => {
+		const json = concat(pieces);
+		return callback === null ? json : scriptOf(json, callback);
+	});
+}
+
+/** Null if the answer would be too large. */
+async function readAll(
+	items: readonly string[],
+	readFragment: (smallkey: string) => ReturnType<ReadFragment>,
+): Promise<Fragments | null> {
+	const readings = new Map<string, ReturnType<ReadFragment>>();
+	let bytes = 0;
+	const read = async (item: string) => {
+		if (bytes > maxDocsBytes || !parseSmallkey(item)) return null;
+		const reading = readings.get(item) ?? readFragment(item);
+		readings.set(item, reading);
+		const fragment = await reading;
+		bytes += fragment?.body.length ?? 0;
+		return fragment;
+	};
+	const fragments = await pMap(items, read, { concurrency: maxConcurrent });
+	return bytes > maxDocsBytes ? null : fragments;
 }
 
 function docOf({ body, etag }: Fragment, callback: string | null) {
-	return { json: [body], etag: callback === null ? etag : etagOfTags([etag, callback]) };
+	return { pieces: [body], etag: callback === null ? etag : etagOfTags([etag, callback]) };
 }
 
 function listOf(request: ReadRequest, fragments: Fragments) {
@@ -95,21 +80,21 @@ function listOf(request: ReadRequest, fragments: Fragments) {
 			? { envelope: queryDoor.envelope(lang), absent: () => null }
 			: { envelope, absent, isUnlisted };
 	const { open, close } = rules.envelope ?? { open: "", close: "" };
-	const json: Uint8Array[] = [encoder.encode(`${open}[`)];
+	const pieces: Uint8Array[] = [encoder.encode(`${open}[`)];
 	const tags: string[] = [];
 	for (const index of request.isSorted ? inDrawingOrder(fragments) : request.items.keys()) {
 		const stored = fragments[index] ?? null;
 		const fragment = stored && rules.isUnlisted?.(stored.body) ? null : stored;
 		const missing = fragment ? "" : rules.absent(request.items[index] as string, request.items.length);
 		if (missing === null) continue;
-		if (tags.length > 0) json.push(comma);
-		json.push(fragment ? layerIn(fragment.body, envelope) : encoder.encode(missing));
+		if (tags.length > 0) pieces.push(comma);
+		pieces.push(fragment ? layerIn(fragment.body, envelope) : encoder.encode(missing));
 		tags.push(fragment ? fragment.etag : missing);
 	}
-	json.push(encoder.encode(`]${close}`));
+	pieces.push(encoder.encode(`]${close}`));
 	if (callback !== null) tags.push(callback);
 	if (rules.envelope) tags.push(open);
-	return { etag: etagOfTags(tags), json };
+	return { etag: etagOfTags(tags), pieces };
 }
 
 /** Avoids hashing bodies. */
@@ -126,16 +111,20 @@ function layerIn(body: Uint8Array, envelope: Envelope | undefined): Uint8Array {
 	return envelope ? body.subarray(envelope.open.length + 1, body.length - envelope.close.length - 1) : body;
 }
 
-function lengthOf(pieces: readonly Uint8Array[]): number {
-	let length = 0;
-	for (const piece of pieces) length += piece.length;
-	return length;
+function concat(pieces: readonly Uint8Array[]): Uint8Array {
+	const [first = emptyBody] = pieces;
+	if (pieces.length < 2) return first;
+	const whole = new Uint8Array(pieces.reduce((length, piece) => length + piece.length, 0));
+	let offset = 0;
+	for (const piece of pieces) {
+		whole.set(piece, offset);
+		offset += piece.length;
+	}
+	return whole;
 }
 
 /** U+2028 and U+2029 end a line in JavaScript before ES2019. */
-function escapeSeparators(json: Uint8Array): Uint8Array {
-	if (!json.includes(0xe2)) return json;
-	const text = new TextDecoder().decode(json);
-	if (!/[\u2028\u2029]/.test(text)) return json;
-	return encoder.encode(text.replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029"));
+function scriptOf(json: Uint8Array, callback: string): Uint8Array {
+	const text = new TextDecoder().decode(json).replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
+	return encoder.encode(`/**/${callback}(${text});`);
 }

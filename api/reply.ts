@@ -7,8 +7,7 @@ import type { Refusal } from "../store/store.ts";
 export interface Reply {
 	status: number;
 	headers: Record<string, string>;
-	/** `length` is that of all pieces. */
-	body: Uint8Array | (Iterable<Uint8Array> & { readonly length: number });
+	body: Uint8Array;
 	/** Absent without texts for people. */
 	bodyIn?: (lang: Lang) => Uint8Array;
 	/** For the log and the metrics: the code of a refusal's first problem. */
@@ -16,9 +15,6 @@ export interface Reply {
 	/** In English, for the log only. */
 	cause?: string;
 }
-
-/** Larger answers are sent in pieces. */
-export const maxJoinedBytes = 1_000_000;
 
 export const headersOfAnyType = {
 	"Access-Control-Allow-Origin": "*",
@@ -47,7 +43,7 @@ export const emptyBody = new Uint8Array(0);
 export function answerTagged(
 	headers: Record<string, string> & { ETag: string },
 	ifNoneMatch: string | null,
-	makeBody: () => Reply["body"],
+	makeBody: () => Uint8Array,
 ): Reply {
 	const isUnchanged = ifNoneMatch !== null && matchesEtag(ifNoneMatch, headers.ETag);
 	return { status: isUnchanged ? 304 : 200, headers, body: isUnchanged ? emptyBody : makeBody() };

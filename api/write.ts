@@ -1,10 +1,5 @@
 import { draftAddress } from "../registry/draft.ts";
-import {
-	canonicalText,
-	maxRegistrationBytes,
-	type Registration,
-	warningsOf,
-} from "../registry/registration.ts";
+import { canonicalText, type Registration, warningsOf } from "../registry/registration.ts";
 import type { Receipt } from "../registry/schemas/answers.ts";
 import { isReviewName } from "../registry/sender.ts";
 import { type Lang, mayChange } from "../registry/smallkey.ts";
@@ -16,7 +11,7 @@ import type { Commit, Meta, Refusal } from "../store/store.ts";
 import type { WriteAction } from "./app.ts";
 import type { Context, Refresh } from "./context.ts";
 import { addConditions, parseChange, type RequestedChange } from "./register.ts";
-import { emptyBody, jsonReply, type Reply, refuse, textReply, tooLarge, uncachedHeaders } from "./reply.ts";
+import { emptyBody, jsonReply, type Reply, refuse, textReply, uncachedHeaders } from "./reply.ts";
 import type { Sender } from "./senders.ts";
 import { findRepeated, isSignedBy, sha256Hex, signaturePattern } from "./signature.ts";
 
@@ -26,8 +21,8 @@ export type Write = ReturnType<typeof writeHeaders> & {
 	method: string;
 	target: string;
 	address: string | null;
-	/** Null: in chunks. */
-	length: number | null;
+	/** A Reply refuses it. */
+	body: Uint8Array | Reply;
 };
 
 /** @param header joins repeated ones with `, ` */
@@ -46,24 +41,17 @@ export function writeHeaders(header: (name: string) => string | null | undefined
 
 /**
  * Limit of the address → 429, size → 413, encoding → 415, signature and time → 401, limit of the sender →
- * 429, payload → 400, ownership → 403, store → the answer. The head is judged before the body is read.
- * @param readBody a Reply refuses the body
+ * 429, payload → 400, ownership → 403, store → the answer.
  * @throws {StoreBusy}
  */
-export async function answerWrite(
-	write: Write,
-	readBody: () => Promise<Uint8Array | Reply>,
-	context: Context,
-): Promise<Reply> {
-	const { action, address, length, target, timestamp, signature } = write;
+export async function answerWrite(write: Write, context: Context): Promise<Reply> {
+	const { action, address, body, target, timestamp, signature } = write;
 	const { limiter, settings, store } = context;
 	const addressWait = address !== null && (await limiter?.address(address));
 	if (addressWait) return refuseLimited(addressWait);
-	// The size of a chunked body is known at its end (RFC 9112, section 6.3).
-	const early = length !== null && length > maxRegistrationBytes ? tooLarge : judgeHead(write, context);
-	if (early) return refuse(early);
-	const body = await readBody();
 	if (!(body instanceof Uint8Array)) return body;
+	const refusal = judgeHead(write, context);
+	if (refusal) return refuse(refusal);
 	const sender = settings.senders.get(write.sender);
 	// The time must not reveal which senders exist.
 	const request = await sha256Hex(signature);

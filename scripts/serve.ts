@@ -41,9 +41,11 @@ export const serve = createRun(async ({ read, environment, io, extensions }) => 
 			context: { ...context, limiter: new TokenBuckets(configuration.writes, context.now) },
 			trustedProxies: configuration.trustedProxies,
 			file,
-			log: logAnswer,
-			allReads: configuration.logReads,
-			observe,
+			logReads: configuration.logReads,
+			observe: (event) => {
+				logAnswer(event);
+				observe(event);
+			},
 		});
 		const url = await listen(server, configuration, "PORT, HOST", ". Set others; PORT=0 is any free port");
 		io.print(welcome(url, service, configured, configuration));

@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { finished, pipeline, Readable } from "node:stream";
+import { finished } from "node:stream";
 import ipaddr from "ipaddr.js";
 import { maxRegistrationBytes } from "../../registry/registration.ts";
 import { problemAt } from "../../registry/texts.ts";
 import type { Refusal } from "../../store/store.ts";
-import { type Client, Room } from "../limits.ts";
-import { emptyBody, maxJoinedBytes, type Reply, refuse, tooLarge } from "../reply.ts";
+import type { Client, Room } from "../limits.ts";
+import { emptyBody, type Reply, refuse, tooLarge } from "../reply.ts";
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
@@ -91,72 +91,44 @@ function isLoopback(address: Address): boolean {
 /** nginx's status, in the log only: the client has closed the connection. */
 export const clientGone = 499;
 
-const defaultHeldBytes = 32 * 1024 * 1024;
-const maxBodies = 4_096;
+const noRoom: Refusal = { status: 503, errors: [problemAt("", "busy")], retryAfter: 1 };
 
-const noRoom: Refusal = {
-	status: 503,
-	errors: [problemAt("", "busy")],
-	retryAfter: 1,
-};
+/** Held for a body that has not begun. */
+const leastBodyBytes = 8 * 1024;
 
-/** `read` returns the body, or a Reply that refuses it; `end` frees its room. */
-export function createReceiver(timeoutMs: number, maxHeldBytes = defaultHeldBytes) {
-	const bodies = new Room(maxBodies);
-	const bytes = new Room(maxHeldBytes);
-	return (request: IncomingMessage, client: Client) => {
-		const bodyShare = bodies.hold(client);
-		const byteShare = bytes.hold(client);
-		const read = async () =>
-			bodyShare.take(1) ? refuse(noRoom) : readBody(request, timeoutMs, byteShare.take);
-		const end = () => {
-			bodyShare.end();
-			byteShare.end();
-		};
-		return { read, end };
-	};
-}
-
-/** Takes room for bytes that have arrived, not for announced ones. */
-function readBody(request: IncomingMessage, timeoutMs: number, take: ReturnType<Room["hold"]>["take"]) {
-	return new Promise<Uint8Array | Reply>((resolve) => {
-		let chunks: Buffer[] | null = [];
-		let length = 0;
-		const settle = (body: Uint8Array | Reply) => {
-			clearTimeout(timer);
-			chunks = null;
-			resolve(body);
-		};
-		const errors = [problemAt("", "body-late", timeoutMs / 1000)];
-		const refuseLate = () => settle(refuse({ status: 408, errors }, { Connection: "close" }));
-		const timer = setTimeout(refuseLate, timeoutMs);
-		request.on("data", (chunk: Buffer) => {
-			if (!chunks) return;
+/** @param take takes room for bytes that have arrived, not for announced ones @returns a Reply refuses the body */
+export async function readBody(
+	request: IncomingMessage,
+	take: ReturnType<Room["hold"]>["take"],
+): Promise<Uint8Array | Reply> {
+	if (take(leastBodyBytes)) return refuse(noRoom);
+	const chunks: Uint8Array[] = [];
+	let length = 0;
+	try {
+		for await (const chunk of request.iterator({ destroyOnReturn: false })) {
 			length += chunk.length;
-			if (length > maxRegistrationBytes) settle(refuse(tooLarge));
-			else if (take(chunk.length)) settle(refuse(noRoom));
-			else chunks.push(chunk);
-		});
-		const gone = { status: clientGone, headers: {}, body: emptyBody };
-		finished(request, (error) => settle(error ? gone : Buffer.concat(chunks ?? [])));
-	});
+			if (length > maxRegistrationBytes) return refuse(tooLarge);
+			if (take(chunk.length)) return refuse(noRoom);
+			chunks.push(chunk);
+		}
+	} catch {
+		return { status: clientGone, headers: {}, body: emptyBody };
+	}
+	return Buffer.concat(chunks);
 }
 
 const maxUnreadBytes = 256 * 1024 * 1024;
 
-/** Closes the connection of a slow reader. @param timeoutMs beside the time at `bytesPerSecond` */
-export function createSend(timeoutMs: number, bytesPerSecond: number) {
+/** Bounds what clients have not read yet: the connection that has waited longest is closed. */
+export function createSend() {
 	const unread = new Map<ServerResponse, number>();
 	let unreadBytes = 0;
 
-	function watch(response: ServerResponse, length: number): void {
-		const close = () => response.socket?.destroy();
-		const timer = setTimeout(close, timeoutMs + (length / bytesPerSecond) * 1000);
+	function watch(response: ServerResponse): void {
 		const bytes = response.writableLength;
 		unread.set(response, bytes);
 		unreadBytes += bytes;
 		response.once("close", () => {
-			clearTimeout(timer);
 			unread.delete(response);
 			unreadBytes -= bytes;
 		});
@@ -169,24 +141,13 @@ export function createSend(timeoutMs: number, bytesPerSecond: number) {
 		response.writeHead(status, headers);
 		const { req: request } = response;
 		const isSending = request.method !== "GET" && !request.complete;
-		const isStream = !(body instanceof Uint8Array) && body.length > maxJoinedBytes;
 		if (request.method === "HEAD" || body.length === 0) response.end();
-		else if (isStream) pipeline(Readable.from(body), response, () => undefined);
-		else if (isSending && !response.shouldKeepAlive && headers.Connection !== "close") {
+		else if (isSending && !response.shouldKeepAlive) {
 			// Closed before the whole body was read, the client could lose the answer (RFC 9112, section 9.6).
-			response.write(joined(body), "latin1");
+			response.write(body);
 			finished(request, () => response.end());
-		} else response.end(joined(body), "latin1");
+		} else response.end(body);
 		// The system's buffer takes most answers at once.
-		if (response.writableLength > 0 || isStream) watch(response, body.length);
+		if (response.writableLength > 0) watch(response);
 	};
-}
-
-/** As a Latin-1 text: a new buffer takes twice as long (row `docs-50` of `npm run bench`). */
-function joined(body: Reply["body"]): Uint8Array | string {
-	if (body instanceof Uint8Array) return body;
-	let text = "";
-	for (const { buffer, byteOffset, length } of body)
-		text += Buffer.from(buffer, byteOffset, length).toString("latin1");
-	return text;
 }

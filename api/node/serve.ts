@@ -5,25 +5,27 @@ import type { AddressInfo, Socket } from "node:net";
 import type { ReadFragment } from "../../registry/targets/facts.ts";
 import { answer, answerFailure, isWriteMethod, type Route, routeOf, type WriteAction } from "../app.ts";
 import type { Context } from "../context.ts";
+import { Room } from "../limits.ts";
 import { inLanguageOf, type Reply } from "../reply.ts";
 import { answerWrite, writeHeaders } from "../write.ts";
-import { clientGone, clientOf, createReceiver, createSend, originOf, type TrustedProxies } from "./client.ts";
+import { clientOf, createSend, originOf, readBody, type TrustedProxies } from "./client.ts";
 
 export const defaultTimes = {
 	headTimeoutMs: 10_000,
-	bodyTimeoutMs: 20_000,
-	readerTimeoutMs: 30_000,
-	readerBytesPerSecond: 64_000,
+	/** Of the head and the body. */
+	requestTimeoutMs: 30_000,
+	/** Without a byte in either direction. */
+	idleTimeoutMs: 120_000,
 	checkEveryMs: 1_000,
 };
+
+const defaultHeldBytes = 32 * 1024 * 1024;
 
 export interface NodeOptions {
 	context: Context;
 	file: ReadFragment;
-	/** Gets writes and refusals. */
-	log: (answered: Answered) => void;
-	allReads: boolean;
-	observe?: (event: AnswerEvent) => void;
+	observe: (event: AnswerEvent) => void;
+	logReads?: boolean;
 	trustedProxies?: TrustedProxies;
 	times?: Partial<typeof defaultTimes>;
 	maxHeldBytes?: number;
@@ -33,86 +35,74 @@ export interface AnswerEvent {
 	kind: "answer";
 	/** The route's kind, or the action of a write. */
 	route: string;
+	/** Null if the answer is not logged. */
+	id: string | null;
+	method: string;
+	path: string;
+	/** 499: the body was cut. */
 	status: number;
 	milliseconds: number;
-	method: string;
-	reason: string | undefined;
+	sender: string | null;
+	/** Of a refusal only. */
+	address?: string;
+	reason?: string | undefined;
+	cause?: string | undefined;
 }
-
-export type Answered = { status: number; address?: string; [member: string]: unknown };
-
-const maxWaiting = 1_000;
 
 /** Does not listen yet. `end` answers begun requests, and closes connections after all time-outs. */
 export function createNodeServer(options: NodeOptions) {
 	const times = { ...defaultTimes, ...options.times };
-	const requestTimeout = times.headTimeoutMs + times.bodyTimeoutMs;
-	const exchanges = prepareExchanges(options, times, () => !server.listening);
+	const exchanges = prepareExchanges(options, () => !server.listening);
 	const settings = {
 		headersTimeout: times.headTimeoutMs,
-		requestTimeout,
+		requestTimeout: times.requestTimeoutMs,
 		connectionsCheckingInterval: times.checkEveryMs,
 		// A long target gets 414, and not 431.
 		maxHeaderSize: 64 * 1024,
 	};
-	/** Unanswered requests; null before the first one. */
-	const connections = new Map<Socket, (() => void)[] | null>();
-	/**
-	 * A pipelined request starts after the earlier answer (RFC 9112, section 9.3.2), in the next iteration of
-	 * the event loop, so that other connections are answered in between.
-	 */
+	const silent = new Set<Socket>();
+	const answering = new WeakSet<Socket>();
 	const server = createServer(settings, (request, response) => {
 		const { socket } = request;
-		const waiting = connections.get(socket) ?? [];
-		connections.set(socket, waiting);
-		const startMs = performance.now();
-		const next = () => {
-			waiting.shift();
-			if (waiting[0]) setImmediate(waiting[0]);
-		};
-		const begin = () => {
-			if (hasGone(response)) return next();
-			response.on("close", next);
-			answerExchange(openExchange(exchanges, request, response, startMs));
-		};
-		const count = waiting.push(begin);
-		if (count === 1) begin();
-		else if (count > maxWaiting + 1) socket.destroy();
+		silent.delete(socket);
+		// The client can send pipelined requests again (RFC 9112, section 9.3.2).
+		if (answering.has(socket)) return void socket.destroy();
+		answering.add(socket);
+		response.on("close", () => answering.delete(socket));
+		void answerExchange(openExchange(exchanges, request, response));
 	});
+	server.setTimeout(times.idleTimeoutMs);
 	// A client may close its half and wait for the answer (RFC 9112, section 9.6).
 	Object.assign(server, { httpAllowHalfOpen: true });
 	server.on("connection", (socket) => {
-		connections.set(socket, null);
-		socket.once("close", () => connections.delete(socket));
+		silent.add(socket);
+		socket.once("close", () => silent.delete(socket));
 	});
 	const end = async () => {
 		// Node's own time-outs have no effect on a server that is closing.
-		const bound = setTimeout(() => server.closeAllConnections(), requestTimeout);
+		const bound = setTimeout(() => server.closeAllConnections(), times.requestTimeoutMs);
 		const closed = once(server, "close");
 		server.close();
 		// Node waits for the first request of a connection.
-		for (const [socket, waiting] of connections) if (!waiting) socket.destroy();
+		for (const socket of silent) socket.destroy();
 		await closed;
 		clearTimeout(bound);
 	};
 	return { server, end };
 }
 
-function prepareExchanges(options: NodeOptions, times: typeof defaultTimes, isClosing: () => boolean) {
+function prepareExchanges(options: NodeOptions, isClosing: () => boolean) {
 	const isTrusted = options.trustedProxies ?? (() => false);
-	const receive = createReceiver(times.bodyTimeoutMs, options.maxHeldBytes);
-	const send = createSend(times.readerTimeoutMs, times.readerBytesPerSecond);
-	return { ...options, isTrusted, receive, send, isClosing };
+	const bodies = new Room(options.maxHeldBytes ?? defaultHeldBytes);
+	return { ...options, isTrusted, bodies, send: createSend(), isClosing };
 }
 
 type Exchange = ReturnType<typeof openExchange>;
 
-/** @param startMs when the request's head came */
 function openExchange(
 	server: ReturnType<typeof prepareExchanges>,
 	request: IncomingMessage,
 	response: ServerResponse,
-	startMs: number,
 ) {
 	const { settings, routes } = server.context;
 	const { method = "GET", url = "/" } = request;
@@ -120,17 +110,15 @@ function openExchange(
 	let connected: ReturnType<typeof clientOf> | undefined;
 	// Must first be called before the connection ends.
 	const client = () => (connected ??= clientOf(request, server.isTrusted));
-	return { server, request, response, startMs, method, url, route, client };
+	return { server, request, response, startMs: performance.now(), method, url, route, client };
 }
 
-function answerExchange(exchange: Exchange): void {
+async function answerExchange(exchange: Exchange): Promise<void> {
 	const { request, url, route, client } = exchange;
 	const { context, file, isTrusted } = exchange.server;
 	const { headers } = request;
-	const finish = (reply: Reply) => finishExchange(exchange, reply);
-	const fail = (error: unknown) => finish(answerFailure(error, route.kind, context.log));
 	try {
-		const reply = answer(route, context.settings.basePath, {
+		const reply = await answer(route, context.settings.basePath, {
 			context,
 			file,
 			ifNoneMatch: headers["if-none-match"] ?? null,
@@ -142,77 +130,55 @@ function answerExchange(exchange: Exchange): void {
 				return { acceptEncoding, address: origin && origin + url };
 			},
 		});
-		if (reply instanceof Promise) void reply.then(finish).catch(fail);
-		else finish(reply);
+		finishExchange(exchange, reply);
 	} catch (error) {
-		fail(error);
+		finishExchange(exchange, answerFailure(error, route.kind, context.log));
 	}
 }
 
 async function answerSigned(exchange: Exchange, action: WriteAction): Promise<Reply> {
 	const { server, request, method, url: target } = exchange;
-	const { headers, headersDistinct } = request;
-	const length = headers["transfer-encoding"] === undefined ? Number(headers["content-length"] ?? 0) : null;
 	const { shares } = exchange.client();
-	const address = shares[0] ?? null;
-	const { read, end } = server.receive(request, shares);
-	const readBody = async () => {
-		const body = await read();
-		// Costs as much as a wrong signature.
-		const isMissing = "status" in body && [408, clientGone].includes(body.status);
-		if (isMissing && address !== null) server.context.limiter?.punish(address);
-		return body;
-	};
+	const room = server.bodies.hold(shares);
 	try {
-		const signed = writeHeaders((name) => headersDistinct[name]?.join(", "));
-		const write = { action, method, target, address, length, ...signed };
-		return await answerWrite(write, readBody, server.context);
+		const body = await readBody(request, room.take);
+		const signed = writeHeaders((name) => request.headersDistinct[name]?.join(", "));
+		const write = { action, method, target, address: shares[0] ?? null, body, ...signed };
+		return await answerWrite(write, server.context);
 	} finally {
-		end();
+		room.end();
 	}
 }
 
 function finishExchange(exchange: Exchange, made: Reply): void {
-	const { server, request, response, startMs, method, route } = exchange;
+	const { server, request, response, startMs, method, url, route } = exchange;
 	// So that the client can read the answer.
 	if (method !== "GET" && method !== "HEAD") request.resume();
 	if (server.isClosing()) response.shouldKeepAlive = false;
-	const reply = inLanguageOf(made, request.headers["accept-language"] ?? null);
+	const { headers } = request;
+	const reply = inLanguageOf(made, headers["accept-language"] ?? null);
 	const { status, reason, cause } = reply;
-	const isLogged = status >= 400 || isWriteMethod(method) || server.allReads;
-	const id = isLogged ? randomUUID() : "";
-	if (isLogged) reply.headers["X-Request-Id"] = id;
-	if (!hasGone(response)) server.send(response, reply);
-	const milliseconds = performance.now() - startMs;
-	server.observe?.({ kind: "answer", method, route: nameOf(route), status, milliseconds, reason });
-	if (!isLogged) return;
-	const { address } = exchange.client();
-	const log = () => {
-		const line = lineOf(exchange);
-		server.log({ id, ...line, ...(line.status >= 400 && { address, reason, cause }) });
-	};
-	if (response.writableFinished || hasGone(response)) log();
-	else response.once("close", log);
-}
-
-function hasGone({ socket }: ServerResponse): boolean {
-	return socket?.destroyed ?? true;
+	const isWrite = isWriteMethod(method);
+	const isRefused = status >= 400;
+	const id = isRefused || isWrite || server.logReads ? randomUUID() : null;
+	if (id !== null) reply.headers["X-Request-Id"] = id;
+	server.send(response, reply);
+	server.observe({
+		kind: "answer",
+		route: nameOf(route),
+		id,
+		method,
+		path: url.split("?", 1)[0] as string,
+		status,
+		milliseconds: Math.round((performance.now() - startMs) * 100) / 100,
+		sender: isWrite && typeof headers.sender === "string" ? headers.sender : null,
+		...(isRefused && { address: exchange.client().address, reason, cause }),
+	});
 }
 
 function nameOf(route: Route): string {
 	if ("action" in route) return route.action;
 	return route.kind === "other" ? route.route.name : route.kind;
-}
-
-function lineOf({ request, response, startMs, method, url }: Exchange) {
-	const { sender } = request.headers;
-	return {
-		method,
-		path: url.split("?", 1)[0],
-		status: response.headersSent ? response.statusCode : clientGone,
-		milliseconds: Math.round((performance.now() - startMs) * 10) / 10,
-		sender: isWriteMethod(method) && typeof sender === "string" ? sender : null,
-	};
 }
 
 /**

@@ -7,7 +7,7 @@ import { answer, answerFailure, isWriteMethod, type Route, routeOf } from "../ap
 import { type Environment, readGitHub, readServing, Variables } from "../configuration.ts";
 import type { Context, OtherRoute } from "../context.ts";
 import { chargeOncePerRequest, type WriteLimiter } from "../limits.ts";
-import { inLanguageOf, maxJoinedBytes, type Reply } from "../reply.ts";
+import { emptyBody, inLanguageOf, type Reply, refuse, tooLarge } from "../reply.ts";
 import { parseSenders } from "../senders.ts";
 import { answerWrite, writeHeaders } from "../write.ts";
 
@@ -91,12 +91,12 @@ function limiterOf({ WRITES }: Bindings): WriteLimiter | undefined {
 const noRepository = "GITHUB_REPOSITORY: is not set, so that nothing can be written";
 
 const noStore: Store = {
-	served: refuse,
-	change: refuse,
+	served: refuseAll,
+	change: refuseAll,
 	remember: async () => true,
 };
 
-function refuse(): Promise<never> {
+function refuseAll(): Promise<never> {
 	throw new StoreBusy("read-only", retryAfterSeconds, noRepository);
 }
 
@@ -154,9 +154,8 @@ export class FragmentWorker {
 				write: async (action) => {
 					const signed = writeHeaders((name) => headers.get(name));
 					const address = headers.get("CF-Connecting-IP");
-					const length = body?.length ?? Number.POSITIVE_INFINITY;
-					const write = { action, method, target, address, length, ...signed };
-					return answerWrite(write, async () => body ?? new Uint8Array(), this.#contextOf(bindings));
+					const write = { action, method, target, address, body, ...signed };
+					return answerWrite(write, this.#contextOf(bindings));
 				},
 				client: () => [],
 				question: () => ({ acceptEncoding: "", address: null }),
@@ -193,9 +192,9 @@ function memoize<T>(make: (bindings: Bindings) => T): (bindings: Bindings) => T 
 
 const maxDiscardedBytes = 16 * 1024 * 1024;
 
-/** Null if it is too large. */
-async function readBody(request: Request): Promise<Uint8Array | null> {
-	if (!request.body) return new Uint8Array(0);
+/** A Reply refuses the body. */
+async function readBody(request: Request): Promise<Uint8Array | Reply> {
+	if (!request.body) return emptyBody;
 	const chunks: Uint8Array[] = [];
 	let length = 0;
 	for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
@@ -203,22 +202,11 @@ async function readBody(request: Request): Promise<Uint8Array | null> {
 		if (length > maxDiscardedBytes) break;
 		if (length <= maxRegistrationBytes) chunks.push(chunk);
 	}
-	if (length > maxRegistrationBytes) return null;
+	if (length > maxRegistrationBytes) return refuse(tooLarge);
 	return new Uint8Array(await new Blob(chunks as BlobPart[]).arrayBuffer());
 }
 
 function toResponse({ status, headers, body }: Reply): Response {
 	if (body.length === 0) return new Response(null, { status, headers });
-	if (body instanceof Uint8Array) return new Response(body as Uint8Array<ArrayBuffer>, { status, headers });
-	if (body.length <= maxJoinedBytes)
-		return new Response(new Blob([...body] as BlobPart[]), { status, headers });
-	const pieces = body[Symbol.iterator]();
-	const stream = new ReadableStream<Uint8Array>({
-		pull(controller) {
-			const { done, value } = pieces.next();
-			if (done) controller.close();
-			else controller.enqueue(value);
-		},
-	});
-	return new Response(stream, { status, headers });
+	return new Response(body as Uint8Array<ArrayBuffer>, { status, headers });
 }

@@ -76,7 +76,6 @@ export const requestTexts = {
 		"le service a échoué, et la modification n’est peut-être pas conservée : renvoyez la même requête",
 	],
 	"no-file": ["there is no such file", "il n’y a pas de tel fichier"],
-	"body-late": ["the body did not arrive within {0} seconds", "le corps n’est pas arrivé en {0} secondes"],
 	"status-elsewhere": [
 		"is in the catalogue, since the layers are not on this machine",
 		"il est dans le catalogue, car les couches ne sont pas sur cette machine",

@@ -6,7 +6,7 @@ import type { Client } from "../../api/limits.ts";
 import { clientOf } from "../../api/node/client.ts";
 import { type Reply, refuse, tooLarge } from "../../api/reply.ts";
 import { parseSenders } from "../../api/senders.ts";
-import { answerWrite, type Write as WriteHead, writeHeaders } from "../../api/write.ts";
+import { answerWrite, type Write as HandledWrite, writeHeaders } from "../../api/write.ts";
 import { drawingRank } from "../../registry/description.ts";
 import { judgeStored } from "../../registry/judge.ts";
 import { maxRegistrationBytes } from "../../registry/registration.ts";
@@ -191,16 +191,14 @@ export class Handlers extends Requests {
 	}
 }
 
-export type HandledWrite = WriteHead & { body: Uint8Array | Reply };
-
 function writtenOf(reply: Reply) {
 	assertFrench(new TextDecoder().decode(reply.bodyIn?.("fr")));
 	return responseOf(reply);
 }
 
-export function handleWrite({ body, ...write }: HandledWrite, context: Context): Promise<Reply> {
+export function handleWrite(write: HandledWrite, context: Context): Promise<Reply> {
 	const fail = (error: unknown) => answerFailure(error, "write", context.log);
-	return answerWrite(write, async () => body, context).catch(fail);
+	return answerWrite(write, context).catch(fail);
 }
 
 export async function signedWrite(write: Write, now: number): Promise<HandledWrite> {
@@ -217,20 +215,15 @@ export async function signedWrite(write: Write, now: number): Promise<HandledWri
 		target,
 		address: null,
 		...writeHeaders((name) => texts.get(name)),
-		length: null,
 		body: bytes.length > maxRegistrationBytes ? refuse(tooLarge) : bytes,
 	};
 }
 
-function bytesOf({ body }: Reply): Uint8Array {
-	return body instanceof Uint8Array ? body : Buffer.concat([...body]);
-}
-
 export function textOf(reply: Reply) {
-	return new TextDecoder().decode(bytesOf(reply));
+	return new TextDecoder().decode(reply.body);
 }
 
 export function responseOf(reply: Reply): Response {
-	const bytes = bytesOf(reply) as Uint8Array<ArrayBuffer>;
+	const bytes = reply.body as Uint8Array<ArrayBuffer>;
 	return new Response(bytes.length > 0 ? bytes : null, { status: reply.status, headers: reply.headers });
 }

@@ -4,7 +4,7 @@ import type { Requests } from "./handlers.ts";
 
 export async function listen({ context, file }: Pick<Requests, "context" | "file">) {
 	const ignore = () => undefined;
-	const { server, end } = createNodeServer({ context, file, log: ignore, allReads: false });
+	const { server, end } = createNodeServer({ context, file, observe: ignore });
 	await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 	const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 	return { origin, end, [Symbol.asyncDispose]: end };

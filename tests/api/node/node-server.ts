@@ -1,6 +1,6 @@
 import { type AddressInfo, connect, type Socket } from "node:net";
 import type { Context, OtherRoute } from "../../../api/context.ts";
-import type { Answered, NodeOptions } from "../../../api/node/serve.ts";
+import type { AnswerEvent, NodeOptions } from "../../../api/node/serve.ts";
 import { createNodeServer } from "../../../api/node/serve.ts";
 import type { Store } from "../../../store/store.ts";
 import { Handlers, manual, secrets } from "../../helpers/handlers.ts";
@@ -19,7 +19,7 @@ export function linesOf(headers: Record<string, string>): string {
 }
 
 export class TestServer {
-	readonly logged: Answered[] = [];
+	readonly logged: AnswerEvent[] = [];
 	readonly #handlers = new Handlers();
 	readonly reported = this.#handlers.reported;
 	gate: Promise<void> = Promise.resolve();
@@ -36,8 +36,7 @@ export class TestServer {
 		};
 		this.#server = createNodeServer({
 			file,
-			log: (answered) => this.logged.push(answered),
-			allReads: false,
+			observe: (event) => void (event.id !== null && this.logged.push(event)),
 			...options,
 			context: { ...context, store: { ...store, change }, now: () => new Date(), ...options.context },
 		});

@@ -33,8 +33,7 @@ test("systemd and Docker start what npm start does, and cut off no write", async
 	const [, command = ""] = /^CMD (.*)$/m.exec(await read("deploy/Dockerfile")) ?? [];
 	assert.is(JSON.parse(command).join(" "), start);
 	const page = await read("docs/one-machine.md");
-	const { headTimeoutMs, bodyTimeoutMs } = defaultTimes;
-	const longestMs = headTimeoutMs + bodyTimeoutMs + 2 * defaultLimits.silenceMs;
+	const longestMs = defaultTimes.requestTimeoutMs + 2 * defaultLimits.silenceMs;
 	const stop = /^TimeoutStopSec=(\d+)$/m;
 	for (const granted of [stop.exec(unit), /--stop-timeout (\d+) /.exec(page)])
 		assert.ok(Number(granted?.[1]) * 1000 > longestMs + 10_000, `${granted?.[0]}, and ${longestMs} ms`);

@@ -18,7 +18,8 @@ function assertLines(text: string, lines: readonly string[]) {
 
 test("what a service answers and harvests is counted, and its state is measured", async () => {
 	const metrics = createMetrics();
-	const answer = { kind: "answer", method: "GET", route: "doc", status: 200, reason: undefined } as const;
+	const line = { id: null, method: "GET", path: "", sender: null };
+	const answer = { kind: "answer", route: "doc", status: 200, ...line } as const;
 	const events: ServiceEvent[] = [
 		{ ...answer, milliseconds: 0.3 },
 		{ ...answer, milliseconds: 99_999 },
