@@ -1,7 +1,7 @@
 import { isSenderId } from "../registry/sender.ts";
 import { type Problem, problemAt, shownValue } from "../registry/texts.ts";
 import { parseTimestamp } from "../registry/timestamp.ts";
-import { hashes, hexOf, joined } from "../store/hashes.ts";
+import { hmacSha256, joined } from "../store/hashes.ts";
 import type { Sender } from "./senders.ts";
 
 const encoder = new TextEncoder();
@@ -22,7 +22,7 @@ export function sign(secret: string, signed: Signed): Promise<string> {
 }
 
 async function signMessage(secret: string, message: Uint8Array): Promise<string> {
-	return base64url(await hashes.hmacSha256(encoder.encode(secret), message));
+	return base64url(await hmacSha256(encoder.encode(secret), message));
 }
 
 /** RFC 4648, section 5, without padding. */
@@ -40,10 +40,6 @@ export async function verify(secret: string, message: Uint8Array, signature: str
 	for (let index = 0; index < expected.length; index += 1)
 		difference |= expected.charCodeAt(index) ^ signature.charCodeAt(index);
 	return difference === 0;
-}
-
-export async function sha256Hex(text: string): Promise<string> {
-	return hexOf(await hashes.sha256(encoder.encode(text)));
 }
 
 const dummySecret = "no sender has this secret";

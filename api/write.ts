@@ -7,13 +7,14 @@ import { readPathsOf } from "../registry/targets/table.ts";
 import { problemAt, shownValue, textOf, textsOf } from "../registry/texts.ts";
 import { maxClockSkewMs, parseTimestamp } from "../registry/timestamp.ts";
 import { isRefusal } from "../store/decide.ts";
+import { sha256Hex } from "../store/hashes.ts";
 import type { Commit, Meta, Refusal } from "../store/store.ts";
 import type { WriteAction } from "./app.ts";
 import type { Context, Refresh } from "./context.ts";
 import { addConditions, parseChange, type RequestedChange } from "./register.ts";
 import { emptyBody, jsonReply, type Reply, refuse, textReply, uncachedHeaders } from "./reply.ts";
 import type { Sender } from "./senders.ts";
-import { findRepeated, isSignedBy, sha256Hex, signaturePattern } from "./signature.ts";
+import { findRepeated, isSignedBy, signaturePattern } from "./signature.ts";
 
 export type Write = ReturnType<typeof writeHeaders> & {
 	action: WriteAction;

@@ -1,9 +1,3 @@
-interface Hashes {
-	sha1(bytes: Uint8Array): Uint8Array | Promise<Uint8Array>;
-	sha256(bytes: Uint8Array): Uint8Array | Promise<Uint8Array>;
-	hmacSha256(key: Uint8Array, bytes: Uint8Array): Uint8Array | Promise<Uint8Array>;
-}
-
 const encoder = new TextEncoder();
 
 const hmac = { name: "HMAC", hash: "SHA-256" };
@@ -12,26 +6,14 @@ async function digest(algorithm: string, bytes: Uint8Array): Promise<Uint8Array>
 	return new Uint8Array(await crypto.subtle.digest(algorithm, bytes as BufferSource));
 }
 
-export const webHashes: Hashes = {
-	sha1: (bytes) => digest("SHA-1", bytes),
-	sha256: (bytes) => digest("SHA-256", bytes),
-	hmacSha256: async (key, bytes) => {
-		const imported = await crypto.subtle.importKey("raw", key as BufferSource, hmac, false, ["sign"]);
-		return new Uint8Array(await crypto.subtle.sign("HMAC", imported, bytes as BufferSource));
-	},
-};
+export async function hmacSha256(key: Uint8Array, bytes: Uint8Array): Promise<Uint8Array> {
+	const imported = await crypto.subtle.importKey("raw", key as BufferSource, hmac, false, ["sign"]);
+	return new Uint8Array(await crypto.subtle.sign("HMAC", imported, bytes as BufferSource));
+}
 
-/** Undefined before Node 20.16 and on other engines. */
-const node = globalThis.process?.getBuiltinModule?.("node:crypto");
-
-/** `crypto.subtle` starts a job on another thread for each hash, which took a quarter of a write's time. */
-export const hashes: Hashes = node
-	? {
-			sha1: (bytes) => node.createHash("sha1").update(bytes).digest(),
-			sha256: (bytes) => node.createHash("sha256").update(bytes).digest(),
-			hmacSha256: (key, bytes) => node.createHmac("sha256", key).update(bytes).digest(),
-		}
-	: webHashes;
+export async function sha256Hex(text: string): Promise<string> {
+	return hexOf(await digest("SHA-256", encoder.encode(text)));
+}
 
 export function hexOf(bytes: Uint8Array): string {
 	return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
@@ -40,7 +22,7 @@ export function hexOf(bytes: Uint8Array): string {
 /** SHA-1 in hex of `blob <bytes>\0` and the text in UTF-8 (Pro Git, "Git Objects"). */
 export async function blobId(text: string): Promise<string> {
 	const bytes = encoder.encode(text);
-	return hexOf(await hashes.sha1(joined(`blob ${bytes.length}\0`, bytes)));
+	return hexOf(await digest("SHA-1", joined(`blob ${bytes.length}\0`, bytes)));
 }
 
 export function joined(head: string, bytes: Uint8Array): Uint8Array {

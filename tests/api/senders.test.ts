@@ -1,7 +1,7 @@
 import * as assert from "uvu/assert";
 import { parseSenders } from "../../api/senders.ts";
-import { isSignedBy, messageOf, sha256Hex, sign, verify } from "../../api/signature.ts";
-import { blobId, hashes, hexOf, webHashes } from "../../store/hashes.ts";
+import { isSignedBy, messageOf, sign, verify } from "../../api/signature.ts";
+import { blobId, sha256Hex } from "../../store/hashes.ts";
 import { manual } from "../helpers/handlers.ts";
 import { test } from "../helpers/suite.ts";
 
@@ -11,18 +11,12 @@ const signature = "v6XaQasyZzcm_Bz4W_p5fO1wbyJKCZnJFEspIXw9elY";
 const body = new TextEncoder().encode(manual);
 const signed = { path: "/register/23ax5t", sender: "jstest", timestamp: "2014-12-05T18:28:56.714Z", body };
 
-test("the manual's example has the manual's signature, with either engine's hashes", async () => {
+test("the manual's example has the manual's signature", async () => {
 	assert.is(await sign(secret, signed), signature);
 	assert.is(
 		await sign(secret, { ...signed, path: "/v1/register/23ax5t" }),
 		"pubCaWloDFir8Ehg_MbVXWvVnqopm9zRpAP_sBPBr1k",
 	);
-	const [key, bytes] = [new TextEncoder().encode(secret), messageOf(signed)];
-	const abc = new TextEncoder().encode("abc");
-	for (const engine of [hashes, webHashes]) {
-		assert.is(Buffer.from(await engine.hmacSha256(key, bytes)).toString("base64url"), signature);
-		assert.is(hexOf(await engine.sha1(abc)), "a9993e364706816aba3e25717850c26c9cd0d89d");
-	}
 	// FIPS 180-4's example, and what `printf hello | git hash-object --stdin` prints.
 	assert.is(await sha256Hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 	assert.is(await blobId("hello"), "b6fc4c620b67d95f953a5c1c1230aaab5db5a1b0");
