@@ -1,5 +1,5 @@
 import type { FeatureDescription, LangDescription, NamedDescription } from "../../registry/description.ts";
-import { causeOf } from "../../registry/health.ts";
+import { causeOf } from "../../site/data/health.ts";
 import { addressBelow, type Document } from "../../site/service/arcgis.ts";
 import { numberOf, quote, textOf, wordOf } from "../../site/service/decode.ts";
 import { type Agreement, agreementOf, hasItsName } from "./agreement.ts";

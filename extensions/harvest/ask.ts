@@ -1,6 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import pLimit from "p-limit";
-import { type Cause, causeOf, causeText, type SickState } from "../../registry/health.ts";
+import { type Cause, causeOf, causeText, type SickState } from "../../site/data/health.ts";
 import { FetchFailure } from "./net/failure.ts";
 import type { GuardedFetch, Take } from "./net/fetch.ts";
 

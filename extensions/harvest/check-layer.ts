@@ -1,7 +1,7 @@
 import { fieldNamed } from "../../registry/description.ts";
-import { type Cause, causeOf } from "../../registry/health.ts";
 import type { LangPart1, Registration } from "../../registry/registration.ts";
 import { langs } from "../../registry/smallkey.ts";
+import { type Cause, causeOf } from "../../site/data/health.ts";
 import { isGroup } from "../../site/service/arcgis.ts";
 import {
 	type Capabilities,

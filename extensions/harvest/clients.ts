@@ -1,5 +1,5 @@
 import { aborted } from "node:util";
-import { causeOf } from "../../registry/health.ts";
+import { causeOf } from "../../site/data/health.ts";
 import { type Ask, Trouble } from "./ask.ts";
 import { createReadCapabilities, type ReadCapabilities } from "./wms/read-capabilities.ts";
 

@@ -1,6 +1,6 @@
-import { type Cause, causeText, type SickState, sickStates } from "../../registry/health.ts";
 import type { Registration } from "../../registry/registration.ts";
 import type { Lang } from "../../registry/smallkey.ts";
+import { type Cause, causeText, type SickState, sickStates } from "../../site/data/health.ts";
 import { type CheckResult, checkResult } from "./health.ts";
 import type { Service } from "./service.ts";
 

@@ -7,7 +7,7 @@ import {
 	type Health,
 	type Sickness,
 	type SickState,
-} from "../../registry/health.ts";
+} from "../../site/data/health.ts";
 
 export type CheckResult = Omit<Sickness, "since" | "repair">;
 

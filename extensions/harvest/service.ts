@@ -1,4 +1,3 @@
-import { causeOf } from "../../registry/health.ts";
 import {
 	isVersion2,
 	type LangPart1,
@@ -10,6 +9,7 @@ import {
 	takesAllLayers,
 } from "../../registry/registration.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
+import { causeOf } from "../../site/data/health.ts";
 import type { OgcService } from "../../site/service/capabilities.ts";
 import { Trouble } from "./ask.ts";
 

@@ -1,9 +1,9 @@
 import { isBlockedOn } from "../../registry/addresses.ts";
 import { currentDescription, type Description, type LangDescription } from "../../registry/description.ts";
-import { type Cause, causeOf } from "../../registry/health.ts";
 import type { Registration } from "../../registry/registration.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { layerAddress } from "../../registry/targets/facts.ts";
+import { type Cause, causeOf } from "../../site/data/health.ts";
 import { findLayer } from "../../site/service/capabilities.ts";
 import { checkSameLayer } from "./alike.ts";
 import { askLayer } from "./arcgis/answers.ts";

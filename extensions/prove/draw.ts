@@ -1,7 +1,7 @@
 import { decode } from "fast-png";
 import type { Browser, Page, Route } from "playwright-core";
-import { type Cause, type CauseCode, causeOf } from "../../registry/health.ts";
 import type { Lang } from "../../registry/smallkey.ts";
+import { type Cause, type CauseCode, causeOf } from "../../site/data/health.ts";
 import { FetchFailure } from "../harvest/net/failure.ts";
 
 export interface DrawResult {

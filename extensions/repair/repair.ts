@@ -1,5 +1,4 @@
 import { currentDescription, type Description } from "../../registry/description.ts";
-import type { SickState } from "../../registry/health.ts";
 import type { CheckedLayer } from "../../registry/judge.ts";
 import {
 	canonicalText,
@@ -8,6 +7,7 @@ import {
 	type Registration,
 } from "../../registry/registration.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
+import type { SickState } from "../../site/data/health.ts";
 import { isSick } from "../harvest/finding.ts";
 import { eachService, placeOf, type Service, serviceOf } from "../harvest/service.ts";
 import { numberIn } from "../harvest/siblings.ts";

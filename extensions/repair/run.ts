@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 import pMap from "p-map";
-import { causeOf, type Health } from "../../registry/health.ts";
 import type { CheckedLayer } from "../../registry/judge.ts";
+import { causeOf, type Health } from "../../site/data/health.ts";
 import { runGit } from "../../store/git/commands/run.ts";
 import type { Answer } from "../harvest/ask.ts";
 import { createClients } from "../harvest/clients.ts";

@@ -1,5 +1,4 @@
 import type { FromSchema } from "json-schema-to-ts";
-import { sickStates } from "../health.ts";
 import { document, having, list, nullable, string } from "./definitions.ts";
 
 type Declared<T> = T extends object
@@ -106,7 +105,7 @@ export const layerStatus = document("layer-status", "How a layer is", {
 		health: {
 			description: "Its health when it was last checked as a viewer would use it.",
 			...having(
-				{ state: { enum: ["unknown", "well", ...sickStates] } },
+				{ state: { enum: ["unknown", "well", "wrong", "down", "empty", "blocked", "moved"] } },
 				{
 					since: string("The week since when it is sick: 2026-W09."),
 					repair,

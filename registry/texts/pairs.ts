@@ -25,13 +25,6 @@ export function fillText<Code extends string>(
 	});
 }
 
-export type Countable<Code extends string> = Code extends `${infer Several}-one` ? Several : never;
-
-/** `changes`, or for one `changes-one`. In French, zero is as one. */
-export function codeFor<Code extends string>(lang: Lang, number: number, code: Countable<Code>): Code {
-	return ((lang === "fr" ? number < 2 : number === 1) ? `${code}-one` : code) as Code;
-}
-
 /** A single text is only for screens, logs and pull requests, all in English. */
 export type TextPair = readonly [en: string, fr: string];
 

@@ -4,8 +4,8 @@ import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, type Metafile, type Plugin, stop } from "esbuild";
 import { standaloneValidators } from "../../registry/schemas/standalone.ts";
-import { causes } from "../../registry/texts/causes.ts";
 import { type CatalogueOptions, parseSignature } from "../process/site-settings.ts";
+import { causes } from "../text/causes.ts";
 import { pageTexts } from "../text/page-texts.ts";
 
 /** Names of its files have a hash of the content. */

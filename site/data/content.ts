@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from "node:util";
 import type { ReadLayers } from "../../publish/build.ts";
 import { readServed } from "../../publish/changed-layers.ts";
 import type { LocatedCommit, LocatedLayers } from "../../publish/collect.ts";
-import { parseHealth } from "../../registry/health.ts";
 import type { CheckedLayer, LayerFile } from "../../registry/judge.ts";
 import { nameOf, ownersOf, parseOwners } from "../../registry/owners.ts";
 import { healthPath, layerPath, ownersPath, parseLayerPath } from "../../registry/smallkey.ts";
@@ -19,6 +18,7 @@ import {
 } from "./entries.ts";
 import { contentOf, entryOf, type KnownOfLayer } from "./entry.ts";
 import type { CatalogueContent, EarlierChunk, OwnersOf } from "./files.ts";
+import { parseHealth } from "./health.ts";
 import { addLastChanges, readHistory, recentChanges } from "./history.ts";
 import { hashOf, readText, type UsableState } from "./output.ts";
 import type { Thumbnails } from "./proofs.ts";

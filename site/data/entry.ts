@@ -1,6 +1,5 @@
 import type { FromSchema } from "json-schema-to-ts";
 import { currentDescription, plainKeywords } from "../../registry/description.ts";
-import { type CauseCode, type Health, sickStates } from "../../registry/health.ts";
 import type { CheckedLayer } from "../../registry/judge.ts";
 import { isVersion2, kindOf } from "../../registry/registration.ts";
 import { described, document, exactly, list, nullable, string } from "../../registry/schemas/definitions.ts";
@@ -9,9 +8,10 @@ import type { PublicName } from "../../registry/sender.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { type FragmentSettings, layerFacts } from "../../registry/targets/facts.ts";
 import { renderAt, targetNames } from "../../registry/targets/table.ts";
-import { causes } from "../../registry/texts/causes.ts";
 import { plainText, shortened } from "../../registry/untrusted.ts";
 import { areaOf, type Bounds, boundsOf } from "../service/projections.ts";
+import { causes } from "../text/causes.ts";
+import { type CauseCode, type Health, sickStates } from "./health.ts";
 
 const both = exactly({ en: string(), fr: string() });
 
@@ -73,7 +73,7 @@ export const entry = exactly(
 				{
 					cause: string("What was seen last, in English, such as `answers with status 503`."),
 					code: {
-						description: "The same as a code. The texts of all codes are in registry/texts/.",
+						description: "The same as a code. The texts of all codes are in site/text/causes.ts.",
 						enum: Object.keys(causes.en) as CauseCode[],
 					},
 					values: list(string(), "The values in the text of the code."),

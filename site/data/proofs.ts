@@ -1,10 +1,10 @@
 import { copyFileSync, existsSync, mkdirSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Cause } from "../../registry/health.ts";
 import { parseSmallkey } from "../../registry/smallkey.ts";
 import { tryJson } from "../../registry/untrusted.ts";
 import { filesBelow, ifThereSync, readTextIfThere } from "../../store/files/files.ts";
 import type { Entry } from "./entries.ts";
+import type { Cause } from "./health.ts";
 
 /** `npx fragment-publisher prove` writes it. */
 export const proofsFile = "proofs.json";

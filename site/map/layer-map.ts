@@ -4,7 +4,7 @@ import ImageLayer from "ol/layer/Image.js";
 import ImageArcGISRest from "ol/source/ImageArcGISRest.js";
 import ImageWMS from "ol/source/ImageWMS.js";
 import { layerExtent } from "../../registry/extents.ts";
-import type { CauseCode } from "../../registry/health.ts";
+import type { CauseCode } from "../data/health.ts";
 import type { Content } from "../page/elements.ts";
 import { plural, settings, t } from "../page/page.ts";
 import { type PictureFacts, pictureRequest, pixelMetres } from "../service/requests.ts";

@@ -1,6 +1,6 @@
 import { isBlockedOn } from "../../registry/addresses.ts";
-import type { CauseCode } from "../../registry/health.ts";
 import { fillText } from "../../registry/texts/pairs.ts";
+import type { CauseCode } from "../data/health.ts";
 import { t, texts } from "../page/page.ts";
 import { readDocument } from "../service/arcgis.ts";
 import { quote } from "../service/decode.ts";

@@ -1,6 +1,6 @@
-import { causeIn, mondayOf } from "../../registry/health.ts";
 import { type Lang, layerPath, otherLang } from "../../registry/smallkey.ts";
 import { type Entry, layerAddress } from "../data/entries.ts";
+import { causeIn, mondayOf } from "../data/health.ts";
 import { snippetsOf } from "../data/snippets.ts";
 import { addressOf, hostsOf, keywordsIn, layersIn, senderOf, stateOf, titleOf } from "../search/select.ts";
 import { fragmentPath, repairPulls } from "../static/addresses.ts";

@@ -1,6 +1,6 @@
 import { withoutForm } from "../../registry/addresses.ts";
-import { type Cause, causeOf } from "../../registry/health.ts";
 import { isObject } from "../../registry/untrusted.ts";
+import { type Cause, causeOf } from "../data/health.ts";
 import { listOf, numberOf, objectOf, parseAnswer, quote, textOf, wordOf } from "./decode.ts";
 
 export type Document = Record<string, unknown>;

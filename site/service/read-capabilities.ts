@@ -1,4 +1,4 @@
-import type { CauseCode } from "../../registry/health.ts";
+import type { CauseCode } from "../data/health.ts";
 import { unionOf } from "./boxes.ts";
 import { Capabilities, CapabilitiesLayer, listedNames, type OgcService, ownBox } from "./capabilities.ts";
 import { BrokenParts, type Parts, textsOf, unzipped } from "./document-text.ts";

@@ -1,4 +1,4 @@
-import { causes as allCauses } from "../../registry/texts/causes.ts";
+import { causes as allCauses } from "./causes.ts";
 import { pageTexts } from "./page-texts.ts";
 
 export const causes = allCauses.en;

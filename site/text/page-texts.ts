@@ -1,5 +1,5 @@
-import type { CauseTexts } from "../../registry/health.ts";
 import { textsByLang } from "../../registry/texts/pairs.ts";
+import type { CauseTexts } from "../data/health.ts";
 import type { translator } from "./translate.ts";
 
 /** Texts that the browser renders: English, French. The bundler makes a file for each language. */

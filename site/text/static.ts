@@ -1,7 +1,7 @@
 import { type Lang, langs } from "../../registry/smallkey.ts";
-import { causes } from "../../registry/texts/causes.ts";
 import { textsByLang } from "../../registry/texts/pairs.ts";
 import type { SiteSettings } from "../static/page-settings.ts";
+import { causes } from "./causes.ts";
 import { pageTexts } from "./page-texts.ts";
 import { translator } from "./translate.ts";
 

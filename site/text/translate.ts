@@ -1,7 +1,9 @@
 import type { Lang } from "../../registry/smallkey.ts";
-import { type Countable, codeFor, fillText } from "../../registry/texts/pairs.ts";
+import { fillText } from "../../registry/texts/pairs.ts";
 
 type Value = string | number;
+
+type Countable<Code extends string> = Code extends `${infer Several}-one` ? Several : never;
 
 /** @param texts code → text, as `fillText` takes them */
 export function translator<Code extends string>(lang: Lang, texts: Readonly<Record<Code, string>>) {
@@ -9,9 +11,11 @@ export function translator<Code extends string>(lang: Lang, texts: Readonly<Reco
 	const shown = (value: Value) =>
 		typeof value === "number" ? value.toLocaleString(locale, { maximumFractionDigits: 4 }) : value;
 	const t = (code: Code, ...values: readonly Value[]) => fillText(texts, { code, values }, shown);
-	/** `{0}` is the number. In French, zero is singular. */
-	const plural = (number: number, code: Countable<Code>, ...values: readonly Value[]) =>
-		t(codeFor<Code>(lang, number, code), number, ...values);
+	/** Of `changes` and `changes-one`; `{0}` is the number. In French, zero is singular. */
+	const plural = (number: number, code: Countable<Code>, ...values: readonly Value[]) => {
+		const isOne = lang === "fr" ? number < 2 : number === 1;
+		return t((isOne ? `${code}-one` : code) as Code, number, ...values);
+	};
 	const nameText = (code: string, name: string) => (Object.hasOwn(texts, code) ? t(code as Code) : name);
 	return {
 		t,

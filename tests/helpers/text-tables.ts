@@ -1,7 +1,7 @@
 import { repairTexts } from "../../extensions/repair/proposal.ts";
-import { causes } from "../../registry/texts/causes.ts";
 import { fragmentTexts } from "../../registry/texts/pairs.ts";
 import { texts } from "../../registry/texts.ts";
+import { causes } from "../../site/text/causes.ts";
 import { draftTexts } from "../../site/text/drafts.ts";
 import { pageTexts } from "../../site/text/page-texts.ts";
 import { staticTexts } from "../../site/text/static.ts";

@@ -1,7 +1,7 @@
 import * as assert from "uvu/assert";
 import { sign } from "../../api/signature.ts";
 import { checkResult } from "../../extensions/harvest/health.ts";
-import { causeOf } from "../../registry/health.ts";
+import { causeOf } from "../../site/data/health.ts";
 import { Peer } from "../extensions/harvest/peer.ts";
 import { eventually } from "../helpers/wait.ts";
 import { assertColour, isDrawn, openWindow, pageSuite, sees } from "./browser.ts";

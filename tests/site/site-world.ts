@@ -1,11 +1,11 @@
 import type { ServerResponse } from "node:http";
 import type { Description, Renderer } from "../../registry/description.ts";
-import type { Sickness } from "../../registry/health.ts";
 import type { Registration } from "../../registry/registration.ts";
 import { langs } from "../../registry/smallkey.ts";
 import { renderAt, targetNames, targetPath } from "../../registry/targets/table.ts";
 import type { Entry } from "../../site/data/entries.ts";
 import { contentOf, entryOf } from "../../site/data/entry.ts";
+import type { Sickness } from "../../site/data/health.ts";
 import type { CommitChanges } from "../../site/data/history.ts";
 import { buildSite, type SiteFiles } from "../../site/data/site.ts";
 import { pageHeaders } from "../../site/http/pages.ts";

@@ -1,8 +1,8 @@
 import { serviceNameIn } from "../../../registry/addresses.ts";
-import { type Cause, causeOf } from "../../../registry/health.ts";
 import type { ServiceType } from "../../../registry/registration.ts";
 import { maxTitle } from "../../../registry/schemas/description.ts";
 import { groupBy, isObject } from "../../../registry/untrusted.ts";
+import { type Cause, causeOf } from "../../../site/data/health.ts";
 import {
 	type Document,
 	documentAddress,

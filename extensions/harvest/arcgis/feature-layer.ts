@@ -1,7 +1,7 @@
 import type { FeatureDescription, Field } from "../../../registry/description.ts";
-import { causeOf } from "../../../registry/health.ts";
 import { maxAbstract } from "../../../registry/schemas/description.ts";
 import { plainText } from "../../../registry/untrusted.ts";
+import { causeOf } from "../../../site/data/health.ts";
 import type { Document } from "../../../site/service/arcgis.ts";
 import { numberOf, objectOf, textOf } from "../../../site/service/decode.ts";
 import { boundsOf, mapExtent } from "../../../site/service/projections.ts";

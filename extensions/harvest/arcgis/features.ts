@@ -1,4 +1,4 @@
-import { type Cause, causeOf } from "../../../registry/health.ts";
+import { type Cause, causeOf } from "../../../site/data/health.ts";
 import { type Document, documentAddress, readDocument } from "../../../site/service/arcgis.ts";
 import { numberOf, objectOf, quote, textOf } from "../../../site/service/decode.ts";
 import { type Ask, orTrouble, Trouble } from "../ask.ts";

@@ -1,7 +1,7 @@
 // The process that asks map services and parses their answers: an answer can end or block only this process.
 
 import { readConfiguration, withoutStore } from "../../../api/service/settings.ts";
-import { causeOf } from "../../../registry/health.ts";
+import { causeOf } from "../../../site/data/health.ts";
 import { quote } from "../../../site/service/decode.ts";
 import { createAsk } from "../ask.ts";
 import { createClients, limitClients } from "../clients.ts";

@@ -1,9 +1,9 @@
 import { parseStored } from "../../../api/register.ts";
 import { type Description, parseDescription } from "../../../registry/description.ts";
-import { type Health, parseHealth, type Sickness } from "../../../registry/health.ts";
 import { harvestedLangs, type Registration } from "../../../registry/registration.ts";
 import { descriptionPath, healthPath, type Lang, langs } from "../../../registry/smallkey.ts";
 import { textsOf } from "../../../registry/texts.ts";
+import { type Health, parseHealth, type Sickness } from "../../../site/data/health.ts";
 import { isRefusal } from "../../../store/decide.ts";
 import { serviceAuthor } from "../../../store/naming.ts";
 import type { Decide, Edit, Layer, Log, Meta, Reader, Store } from "../../../store/store.ts";

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pLimit from "p-limit";
 import { sign } from "../../../api/signature.ts";
-import type { Sickness } from "../../../registry/health.ts";
 import type { WaitingRepair } from "../../../registry/schemas/answers.ts";
+import type { Sickness } from "../../../site/data/health.ts";
 import { createFetch } from "../net/fetch.ts";
 
 /** What an operator is notified of (docs/repair.md). */

@@ -1,9 +1,9 @@
 import type { LayerPart, RunningService, Started } from "../../../api/service/extensions.ts";
 import { isoTime } from "../../../api/service/layer-status.ts";
 import { eachInSlices } from "../../../publish/file-writer.ts";
-import { parseHealth, type Sickness } from "../../../registry/health.ts";
 import type { LayerStatus } from "../../../registry/schemas/answers.ts";
 import type { Lang } from "../../../registry/smallkey.ts";
+import { parseHealth, type Sickness } from "../../../site/data/health.ts";
 import type { Layer } from "../../../store/store.ts";
 import { isDescribed } from "../description.ts";
 import { readHealth } from "../repository.ts";

@@ -1,4 +1,4 @@
-import type { SickState } from "../../../registry/health.ts";
+import type { SickState } from "../../../site/data/health.ts";
 import type { FindingLine } from "../finding.ts";
 import { nextMoment } from "./schedule.ts";
 

@@ -1,6 +1,6 @@
 import { type LookupAddress, type LookupOptions, lookup } from "node:dns";
 import ipaddr from "ipaddr.js";
-import { type Cause, type CauseCode, causeOf, causeText } from "../../../registry/health.ts";
+import { type Cause, type CauseCode, causeOf, causeText } from "../../../site/data/health.ts";
 
 /** Public, but inside Azure's network only. */
 const azureMetadata = "168.63.129.16";

@@ -1,6 +1,6 @@
 import type { buildConnector, Dispatcher } from "undici";
 import { isExempt } from "../../../api/service/proxy.ts";
-import { causeOf } from "../../../registry/health.ts";
+import { causeOf } from "../../../site/data/health.ts";
 import { checkLiteral, createLookup, FetchFailure, type Resolve, toFailure } from "./failure.ts";
 
 interface FetchOptions {

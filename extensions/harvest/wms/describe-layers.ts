@@ -1,8 +1,8 @@
 import { plainKeywords } from "../../../registry/description.ts";
-import { causeOf } from "../../../registry/health.ts";
 import { maxAbstract, maxTitle } from "../../../registry/schemas/description.ts";
 import type { Lang } from "../../../registry/smallkey.ts";
 import { plainText } from "../../../registry/untrusted.ts";
+import { causeOf } from "../../../site/data/health.ts";
 import { unionOf } from "../../../site/service/boxes.ts";
 import {
 	boxOf,

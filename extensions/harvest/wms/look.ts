@@ -1,5 +1,5 @@
 import { decode, hasPngSignature } from "fast-png";
-import { type Cause, causeOf } from "../../../registry/health.ts";
+import { type Cause, causeOf } from "../../../site/data/health.ts";
 import { isLatitudeFirst } from "../../../site/service/boxes.ts";
 import type { Capabilities, CapabilitiesLayer } from "../../../site/service/capabilities.ts";
 import { quote } from "../../../site/service/decode.ts";

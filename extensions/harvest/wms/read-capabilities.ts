@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import { causeOf } from "../../../registry/health.ts";
+import { causeOf } from "../../../site/data/health.ts";
 import { type Capabilities, listedNames, type OgcService } from "../../../site/service/capabilities.ts";
 import { quote } from "../../../site/service/decode.ts";
 import type { Parts } from "../../../site/service/document-text.ts";

@@ -1,10 +1,10 @@
 // npx fragment-publisher status
 import { statfs } from "node:fs/promises";
 import { collectSource, resolveCommit } from "../../../publish/collect.ts";
-import { parseHealth } from "../../../registry/health.ts";
 import { judgeStored, problemLine } from "../../../registry/judge.ts";
 import { counted, plain } from "../../../registry/untrusted.ts";
 import { createRun } from "../../../scripts/terminal/command-line.ts";
+import { parseHealth } from "../../../site/data/health.ts";
 import { isDescribed } from "../../harvest/description.ts";
 import { openRepository, readHealth, servedRef } from "../../harvest/repository.ts";
 import { indented, reviewLines } from "../terminal.ts";

@@ -1,7 +1,7 @@
 import * as assert from "uvu/assert";
 import { type Answer, createAsk, type Trouble } from "../../../extensions/harvest/ask.ts";
 import { FetchFailure } from "../../../extensions/harvest/net/failure.ts";
-import { causeOf } from "../../../registry/health.ts";
+import { causeOf } from "../../../site/data/health.ts";
 import { test } from "../../helpers/suite.ts";
 
 type Step = number | [status: number, retryAfter: string] | "refused" | "reset" | "slow";

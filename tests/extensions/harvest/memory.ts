@@ -5,8 +5,8 @@ import { descriptionText, mergeDescription } from "../../../extensions/harvest/d
 import { harvestLayer } from "../../../extensions/harvest/harvest-layer.ts";
 import { checkLiteral, FetchFailure } from "../../../extensions/harvest/net/failure.ts";
 import { parseDescription } from "../../../registry/description.ts";
-import { causeOf } from "../../../registry/health.ts";
 import type { LangPart2, Registration, Registration2 } from "../../../registry/registration.ts";
+import { causeOf } from "../../../site/data/health.ts";
 
 export interface MemoryAnswer {
 	status?: number;

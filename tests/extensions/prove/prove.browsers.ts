@@ -7,10 +7,10 @@ import { browserPath, openBrowser as openLimitedBrowser } from "../../../extensi
 import { serveFolder } from "../../../extensions/prove/commands/prove.ts";
 import { drawLayer } from "../../../extensions/prove/draw.ts";
 import { type ProveRun, runProofs } from "../../../extensions/prove/proofs.ts";
-import { causeOf } from "../../../registry/health.ts";
 import type { CheckedLayer } from "../../../registry/judge.ts";
 import { processIo } from "../../../scripts/main.ts";
 import { buildOutput } from "../../../site/build/output.ts";
+import { causeOf } from "../../../site/data/health.ts";
 import { readProofs } from "../../../site/data/proofs.ts";
 import { copyLayers } from "../../helpers/local.ts";
 import { runUnless, sharedSuite, temporaryFolder } from "../../helpers/world.ts";

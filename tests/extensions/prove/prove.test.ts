@@ -7,9 +7,9 @@ import * as assert from "uvu/assert";
 import { readLayers } from "../../../extensions/harvest/harvester/layers.ts";
 import type { DrawResult } from "../../../extensions/prove/draw.ts";
 import { type ProveRun, runProofs } from "../../../extensions/prove/proofs.ts";
-import { causeOf } from "../../../registry/health.ts";
 import type { CheckedLayer } from "../../../registry/judge.ts";
 import { processIo } from "../../../scripts/main.ts";
+import { causeOf } from "../../../site/data/health.ts";
 import { readProofs } from "../../../site/data/proofs.ts";
 import { sharedSuite, temporaryFolder } from "../../helpers/world.ts";
 

@@ -4,10 +4,10 @@ import { limitRequests, type RepairRun, runRepair } from "../../../extensions/re
 import { readRepair } from "../../../extensions/repair/start.ts";
 import { declineReview } from "../../../extensions/review/decide.ts";
 import { findWaiting } from "../../../extensions/review/waiting.ts";
-import { parseHealth } from "../../../registry/health.ts";
 import type { CheckedLayer } from "../../../registry/judge.ts";
 import { canonicalText, type Registration } from "../../../registry/registration.ts";
 import { descriptionPath, layerPath } from "../../../registry/smallkey.ts";
+import { parseHealth } from "../../../site/data/health.ts";
 import { suite } from "../../helpers/suite.ts";
 import type { Repository } from "../../helpers/world.ts";
 import { together } from "./move.ts";

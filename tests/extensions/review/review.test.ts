@@ -4,7 +4,7 @@ import type { Finding } from "../../../extensions/harvest/finding.ts";
 import { type CheckServices, createCheckServices } from "../../../extensions/review/ask-services.ts";
 import { renderComment } from "../../../extensions/review/comment.ts";
 import { countErrors, type Review, review } from "../../../extensions/review/review.ts";
-import { causeOf } from "../../../registry/health.ts";
+import { causeOf } from "../../../site/data/health.ts";
 import { test } from "../../helpers/suite.ts";
 import { eventually } from "../../helpers/wait.ts";
 import { answering, type Files, Repository } from "../../helpers/world.ts";

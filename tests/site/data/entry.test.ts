@@ -1,9 +1,9 @@
 import * as assert from "uvu/assert";
 import type { Description } from "../../../registry/description.ts";
-import type { Health } from "../../../registry/health.ts";
 import type { CheckedLayer } from "../../../registry/judge.ts";
 import type { Registration } from "../../../registry/registration.ts";
 import { contentOf, entryOf, type KnownOfLayer } from "../../../site/data/entry.ts";
+import type { Health } from "../../../site/data/health.ts";
 import { feature, manual } from "../../helpers/local.ts";
 import { test } from "../../helpers/suite.ts";
 

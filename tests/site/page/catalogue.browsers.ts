@@ -1,7 +1,7 @@
 import type { Browser } from "playwright-core";
 import * as assert from "uvu/assert";
 import { checkResult } from "../../../extensions/harvest/health.ts";
-import { causeOf } from "../../../registry/health.ts";
+import { causeOf } from "../../../site/data/health.ts";
 import { eventually } from "../../helpers/wait.ts";
 import { openWindow, pageSuite, sees } from "../browser.ts";
 import { SiteWorld, type TestLayer, wmsLayer } from "../site-world.ts";

@@ -1,9 +1,9 @@
 import { SaxesParser } from "saxes";
 import * as assert from "uvu/assert";
 import { checkResult } from "../../../extensions/harvest/health.ts";
-import { causeOf } from "../../../registry/health.ts";
 import { targetNames, targetPath } from "../../../registry/targets/table.ts";
 import type { Entry } from "../../../site/data/entries.ts";
+import { causeOf } from "../../../site/data/health.ts";
 import { pageHeaders } from "../../../site/http/pages.ts";
 import { fragmentPath } from "../../../site/static/addresses.ts";
 import { layerEmbedHtml, layerHtml } from "../../../site/static/layer-page.ts";

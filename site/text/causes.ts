@@ -1,4 +1,4 @@
-import { textsByLang } from "./pairs.ts";
+import { textsByLang } from "../../registry/texts/pairs.ts";
 
 /**
  * A text continues a sentence about a layer's service. `layers/health.json` stores codes, so that each reader

@@ -6,11 +6,11 @@ import {
 	markRepairs,
 	updateHealth,
 	weekOf,
-} from "../../extensions/harvest/health.ts";
-import { isBlockedOn } from "../../registry/addresses.ts";
-import { causeIn, causeOf, type Health, parseHealth, type SickState } from "../../registry/health.ts";
-import { causes } from "../../registry/texts/causes.ts";
-import { test } from "../helpers/suite.ts";
+} from "../../../extensions/harvest/health.ts";
+import { isBlockedOn } from "../../../registry/addresses.ts";
+import { causeIn, causeOf, type Health, parseHealth, type SickState } from "../../../site/data/health.ts";
+import { causes } from "../../../site/text/causes.ts";
+import { test } from "../../helpers/suite.ts";
 
 test("weeks are those of ISO 8601, in UTC", () => {
 	for (const [day, week] of [

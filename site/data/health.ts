@@ -1,7 +1,8 @@
-import { type Lang, parseSmallkey } from "./smallkey.ts";
-import { causes } from "./texts/causes.ts";
-import { type Coded, fillText } from "./texts/pairs.ts";
-import { tryJson } from "./untrusted.ts";
+import type { LayerStatus } from "../../registry/schemas/answers.ts";
+import { type Lang, parseSmallkey } from "../../registry/smallkey.ts";
+import { type Coded, fillText } from "../../registry/texts/pairs.ts";
+import { tryJson } from "../../registry/untrusted.ts";
+import { causes } from "../text/causes.ts";
 
 export type CauseTexts = (typeof causes)[Lang];
 
@@ -21,7 +22,9 @@ export function causeText(lang: Lang, cause: Cause): string {
  * `wrong`: contradicts the registration. `down`: gives no usable answer. `empty`: draws nothing. `blocked`:
  * browsers block it on this site. `moved`: redirects permanently, and a repair waits.
  */
-export const sickStates = ["wrong", "down", "empty", "blocked", "moved"] as const;
+export const sickStates = ["wrong", "down", "empty", "blocked", "moved"] as const satisfies States[];
+
+type States = LayerStatus["health"]["state"];
 
 export type SickState = (typeof sickStates)[number];
 
