@@ -2,7 +2,7 @@ import type { LayerStatus } from "../registry/schemas/answers.ts";
 import type { Lang } from "../registry/smallkey.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
 import type { Log, Store } from "../store/store.ts";
-import type { Client, WriteLimiter } from "./limits.ts";
+import type { Client, LimitWrites } from "./limits.ts";
 import type { ReadSettings } from "./read-request.ts";
 import type { Reply } from "./reply.ts";
 import type { Senders } from "./senders.ts";
@@ -49,6 +49,6 @@ export interface Context {
 	refresh?: (refresh: Refresh) => number;
 	status?: ReadStatus;
 	commit?: string | null;
-	limiter?: WriteLimiter;
+	limitWrites?: LimitWrites | undefined;
 	routes?: readonly OtherRoute[];
 }

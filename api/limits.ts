@@ -1,70 +1,26 @@
-import { LRUCache } from "lru-cache";
-
 /** Returns the seconds to wait; 0 allows the write. */
-export interface WriteLimiter {
-	address(address: string): number | Promise<number>;
-	punish(address: string): void;
-	/**
-	 * After the signature is verified, so that no one else uses up a sender's tokens. A repeated `request` is
-	 * free.
-	 */
-	sender(id: string, request: string): number | Promise<number>;
-}
+export type LimitWrites = (address: string) => number | Promise<number>;
 
-const badSignatureTokens = 10;
+/** Long enough for a catalogue that is registered at once. */
+const windowMs = 300_000;
 
-const maxBuckets = 20_000;
+const maxAddresses = 100_000;
 
-const maxRequests = 40_000;
-
-/** @param take returns the seconds to wait */
-export function chargeOncePerRequest(take: (id: string) => number | Promise<number>) {
-	const charged = new LRUCache<string, true>({ max: maxRequests });
-	return async (id: string, request: string): Promise<number> => {
-		if (charged.has(request)) return 0;
-		const waitSeconds = await take(id);
-		if (waitSeconds === 0) charged.set(request, true);
-		return waitSeconds;
-	};
-}
-
-export class TokenBuckets implements WriteLimiter {
-	readonly #buckets = new LRUCache<string, { tokens: number; timeMs: number }>({ max: maxBuckets });
-
-	constructor(
-		readonly limits: { perMinute: number; burst: number },
-		readonly now: () => Date,
-	) {}
-
-	address(address: string): number {
-		return this.#take(`address ${address}`);
-	}
-
-	punish(address: string): void {
-		const bucket = this.#bucketOf(`address ${address}`);
-		bucket.tokens = Math.max(bucket.tokens - (badSignatureTokens - 1), -badSignatureTokens);
-	}
-
-	readonly sender = chargeOncePerRequest((id) => this.#take(`sender ${id}`));
-
-	#take(name: string): number {
-		const bucket = this.#bucketOf(name);
-		if (bucket.tokens < 1) return Math.ceil(((1 - bucket.tokens) / this.limits.perMinute) * 60);
-		bucket.tokens -= 1;
+export function createWriteLimit(perMinute: number, now = () => performance.now()) {
+	const maxWrites = (perMinute * windowMs) / 60_000;
+	const counts = new Map<string, number>();
+	let endMs = 0;
+	return (address: string): number => {
+		const nowMs = now();
+		if (nowMs >= endMs || counts.size === maxAddresses) {
+			counts.clear();
+			endMs = nowMs + windowMs;
+		}
+		const count = counts.get(address) ?? 0;
+		if (count === maxWrites) return Math.ceil((endMs - nowMs) / 1000);
+		counts.set(address, count + 1);
 		return 0;
-	}
-
-	#bucketOf(name: string) {
-		const { perMinute, burst } = this.limits;
-		const timeMs = this.now().getTime();
-		const bucket = this.#buckets.get(name) ?? { tokens: burst, timeMs };
-		// A clock that was set back refills nothing.
-		const passedMs = Math.max(0, timeMs - bucket.timeMs);
-		bucket.tokens = Math.min(burst, bucket.tokens + (passedMs * perMinute) / 60_000);
-		bucket.timeMs = timeMs;
-		this.#buckets.set(name, bucket);
-		return bucket;
-	}
+	};
 }
 
 /** An address, and its site's network of 48 bits (RFC 6177). Empty: no limit. */

@@ -41,15 +41,14 @@ export function writeHeaders(header: (name: string) => string | null | undefined
 }
 
 /**
- * Limit of the address → 429, size → 413, encoding → 415, signature and time → 401, limit of the sender →
- * 429, payload → 400, ownership → 403, store → the answer.
+ * Limit of the address → 429, size → 413, encoding → 415, signature and time → 401, payload → 400, ownership → 403, store → the answer.
  * @throws {StoreBusy}
  */
 export async function answerWrite(write: Write, context: Context): Promise<Reply> {
 	const { action, address, body, target, timestamp, signature } = write;
-	const { limiter, settings, store } = context;
-	const addressWait = address !== null && (await limiter?.address(address));
-	if (addressWait) return refuseLimited(addressWait);
+	const { limitWrites, settings, store } = context;
+	const retryAfter = address === null ? 0 : await limitWrites?.(address);
+	if (retryAfter) return refuse({ status: 429, errors: [problemAt("", "limit", retryAfter)], retryAfter });
 	if (!(body instanceof Uint8Array)) return body;
 	const refusal = judgeHead(write, context);
 	if (refusal) return refuse(refusal);
@@ -58,9 +57,7 @@ export async function answerWrite(write: Write, context: Context): Promise<Reply
 	const request = await sha256Hex(signature);
 	const signed = { path: target, sender: write.sender, timestamp, body };
 	const genuine = await isSignedBy(sender, signed, signature, context.now());
-	if (!sender || !genuine) return refuse(unauthorized(write, context));
-	const senderWait = await limiter?.sender(sender.id, request);
-	if (senderWait) return refuseLimited(senderWait);
+	if (!sender || !genuine) return refuse(unauthorized(write, settings));
 	const meta = metaOf(write, sender, request);
 	const plan =
 		action === "refresh"
@@ -174,11 +171,6 @@ async function receiptOf(
 	return { receipt, warnings: [...ownWarnings, ...behind] };
 }
 
-function refuseLimited(waitSeconds: number): Reply {
-	const errors = [problemAt("", "limit", waitSeconds)];
-	return refuse({ status: 429, errors, retryAfter: waitSeconds });
-}
-
 /** RCS specification, "Verification by the service". */
 function judgeHead(write: Write, context: Context): Refusal | null {
 	const { sender, timestamp, signature, encoding } = write;
@@ -187,7 +179,7 @@ function judgeHead(write: Write, context: Context): Refusal | null {
 	const repeated = findRepeated(write);
 	if (repeated.length > 0) return { status: 401, errors: repeated };
 	if (!signaturePattern.test(signature) || sender === "" || timestamp === "")
-		return unauthorized(write, context);
+		return unauthorized(write, context.settings);
 	const now = context.now();
 	const time = parseTimestamp(timestamp);
 	if (time !== null && Math.abs(now.getTime() - time) < maxClockSkewMs) return null;
@@ -196,11 +188,7 @@ function judgeHead(write: Write, context: Context): Refusal | null {
 }
 
 /** An unknown sender gets the same text. */
-function unauthorized(
-	{ signature, sender, timestamp, address }: Write,
-	{ limiter, settings }: Context,
-): Refusal {
-	if (address !== null) limiter?.punish(address);
+function unauthorized({ signature, sender, timestamp }: Write, { basePath }: Context["settings"]): Refusal {
 	const headers = { Authorization: signature, Sender: sender, TimeStamp: timestamp };
 	const missing = Object.entries(headers).filter(([, text]) => text === "");
 	const errors = missing.map(([name]) => problemAt(name, "header"));
@@ -210,6 +198,6 @@ function unauthorized(
 	const [, word = ""] = /^([A-Za-z][A-Za-z0-9-]{0,15})[ =]/.exec(signature) ?? [];
 	if (word !== "") mismatch.push(problemAt("Authorization", "signature-word", word));
 	else if (!signaturePattern.test(signature)) mismatch.push(problemAt("Authorization", "signature-shape"));
-	const hint = textOf("hint", `${settings.basePath}/register/<smallkey>`);
+	const hint = textOf("hint", `${basePath}/register/<smallkey>`);
 	return { status: 401, errors: mismatch, hint };
 }

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { TokenBuckets } from "../api/limits.ts";
+import { createWriteLimit } from "../api/limits.ts";
 import { logAnswer, serviceLog } from "../api/node/log.ts";
 import { createNodeServer, listen } from "../api/node/serve.ts";
 import { closeAll, openLocal, type Service } from "../api/service/composition.ts";
@@ -38,7 +38,7 @@ export const serve = createRun(async ({ read, environment, io, extensions }) => 
 		const { context, file, observe } = service;
 		const interrupted = io.interrupted();
 		const { server, end } = createNodeServer({
-			context: { ...context, limiter: new TokenBuckets(configuration.writes, context.now) },
+			context: { ...context, limitWrites: createWriteLimit(configuration.writesPerMinute) },
 			trustedProxies: configuration.trustedProxies,
 			file,
 			logReads: configuration.logReads,

@@ -42,10 +42,7 @@ function readCore(variables: Variables, env: Environment) {
 		...readServing(variables, { fallback: maxItems, max: maxItems }),
 		cacheMegabytes: variables.integer("CACHE_MB", 64, 1, 100_000),
 		logReads: variables.flag("LOG_READS", false),
-		writes: {
-			perMinute: variables.integer("WRITES_PER_MINUTE", 6_000, 1, 1_000_000),
-			burst: variables.integer("WRITES_BURST", 30_000, 1, 1_000_000),
-		},
+		writesPerMinute: variables.integer("WRITES_PER_MINUTE", 6_000, 1, 1_000_000),
 		trustedProxies: variables.parsed("TRUSTED_PROXIES", noProxies, parseTrustedProxies),
 		network: {
 			allowPrivate: variables.flag("HARVEST_ALLOW_PRIVATE", false),

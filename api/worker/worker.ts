@@ -6,7 +6,7 @@ import { type Store, StoreBusy } from "../../store/store.ts";
 import { answer, answerFailure, isWriteMethod, type Route, routeOf } from "../app.ts";
 import { type Environment, readGitHub, readServing, Variables } from "../configuration.ts";
 import type { Context, OtherRoute } from "../context.ts";
-import { chargeOncePerRequest, type WriteLimiter } from "../limits.ts";
+import type { LimitWrites } from "../limits.ts";
 import { emptyBody, inLanguageOf, type Reply, refuse, tooLarge } from "../reply.ts";
 import { parseSenders } from "../senders.ts";
 import { answerWrite, writeHeaders } from "../write.ts";
@@ -66,7 +66,7 @@ export function makeContext(
 	const store = github ? githubStore({ ...github, now, maxBatch }) : noStore;
 	const settings = { ...serving, senders };
 	const readiness = () => (github ? null : noRepository);
-	return { store, settings, now, log, readiness, limiter: limiterOf(bindings) };
+	return { store, settings, now, log, readiness, limitWrites: limitOf(bindings) };
 }
 
 /** `SENDERS`, `SENDERS_2` … up to a blank one: each has at most 5 kB (Workers, "Limits"). */
@@ -78,14 +78,8 @@ function sendersText(env: Environment): string {
 
 const limitPeriodSeconds = 60;
 
-function limiterOf({ WRITES }: Bindings): WriteLimiter | undefined {
-	if (!WRITES) return undefined;
-	const waitSeconds = async (key: string) => ((await WRITES.limit({ key })).success ? 0 : limitPeriodSeconds);
-	return {
-		address: (address) => waitSeconds(`address ${address}`),
-		sender: chargeOncePerRequest((id) => waitSeconds(`sender ${id}`)),
-		punish: () => undefined,
-	};
+function limitOf({ WRITES }: Bindings): LimitWrites | undefined {
+	return WRITES && (async (key) => ((await WRITES.limit({ key })).success ? 0 : limitPeriodSeconds));
 }
 
 const noRepository = "GITHUB_REPOSITORY: is not set, so that nothing can be written";

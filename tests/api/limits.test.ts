@@ -1,61 +1,20 @@
 import * as assert from "uvu/assert";
-import { chargeOncePerRequest, Room, TokenBuckets } from "../../api/limits.ts";
+import { createWriteLimit, Room } from "../../api/limits.ts";
 import { clientAt } from "../helpers/handlers.ts";
 import { test } from "../helpers/suite.ts";
 
-function open(perMinute: number, burst: number) {
-	const clock = { ms: 1_000_000 };
-	return { clock, buckets: new TokenBuckets({ perMinute, burst }, () => new Date(clock.ms)) };
-}
-
-test("a burst is accepted at once, then the set number a minute; a refusal says how long to wait", () => {
-	const { clock, buckets } = open(6, 3);
-	const waits = () => Array.from({ length: 4 }, () => buckets.address("a"));
-	assert.equal(waits(), [0, 0, 0, 10]);
-	clock.ms += 9_999;
-	assert.is(buckets.address("a"), 1);
-	clock.ms += 1;
-	assert.equal([buckets.address("a"), buckets.address("a"), buckets.address("b")], [0, 10, 0]);
-	clock.ms -= 5_000;
-	assert.is(buckets.address("a"), 10, "a clock that is set back refills nothing");
-	clock.ms += 3_600_000;
-	assert.equal(waits(), [0, 0, 0, 10], "no more than a burst comes together");
-});
-
-test("a request that is repeated takes from its sender's allowance once", async () => {
-	const { buckets } = open(1, 2);
-	for (let count = 0; count < 9; count += 1) assert.is(await buckets.sender("a", "captured"), 0);
-	assert.is(await buckets.sender("a", "another"), 0);
-	for (let count = 0; count < 2; count += 1) assert.is(await buckets.sender("a", "refused"), 60);
-	assert.is(await buckets.sender("a", "captured"), 0);
-	assert.is(await buckets.sender("b", "refused"), 0, "each sender has its own");
-});
-
-test("a bad signature costs ten writes, and an address recovers from any number of them", () => {
-	const { buckets } = open(60, 20);
-	for (let count = 0; count < 2; count += 1) {
-		assert.is(buckets.address("a"), 0);
-		buckets.punish("a");
-	}
-	assert.is(buckets.address("a"), 1);
-	for (let count = 0; count < 1_000; count += 1) buckets.punish("a");
-	assert.is(buckets.address("a"), 11);
-});
-
-test("what is remembered is bounded: the least recently seen address and the oldest request are forgotten", async () => {
-	const { buckets } = open(1, 1);
-	buckets.address("first");
-	for (const index of Array(19_999).keys()) buckets.address(`a${index}`);
-	assert.is(buckets.address("first"), 60);
-	for (const index of Array(20_000).keys()) buckets.address(`b${index}`);
-	assert.is(buckets.address("first"), 0);
-	let taken = 0;
-	const take = chargeOncePerRequest(() => {
-		taken += 1;
-		return 0;
-	});
-	for (const count of [...Array(40_001).keys(), 40_000, 1, 0]) await take("a", `${count}`);
-	assert.is(taken, 40_002);
+test("an address has its writes in each window of five minutes; a refusal says how long to wait", () => {
+	let nowMs = 0;
+	const limit = createWriteLimit(1, () => nowMs);
+	const waits = (address: string) => Array.from({ length: 6 }, () => limit(address));
+	assert.equal(waits("a"), [0, 0, 0, 0, 0, 300]);
+	assert.is(limit("b"), 0);
+	nowMs = 299_999;
+	assert.is(limit("a"), 1);
+	nowMs = 300_000;
+	assert.equal(waits("a"), [0, 0, 0, 0, 0, 300]);
+	for (let index = 0; index < 100_000; index += 1) limit(`address ${index}`);
+	assert.is(limit("a"), 0, "the number of addresses is bounded");
 });
 
 function fill(room: Room, address: string, amount = 1) {

@@ -3,7 +3,7 @@ import { Session } from "node:inspector/promises";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import * as assert from "uvu/assert";
-import { TokenBuckets } from "../../api/limits.ts";
+import { createWriteLimit } from "../../api/limits.ts";
 import { parseSenders } from "../../api/senders.ts";
 import { closeAll, openLocal } from "../../api/service/composition.ts";
 import type { Extension } from "../../api/service/extensions.ts";
@@ -36,8 +36,8 @@ async function startCore(dataDir: string, extensions: readonly Extension[]) {
 		storeLimits: quiet,
 	});
 	const { context, file } = service;
-	const limiter = new TokenBuckets(configuration.writes, context.now);
-	const { origin, end } = await listen({ context: { ...context, limiter }, file });
+	const limitWrites = createWriteLimit(configuration.writesPerMinute);
+	const { origin, end } = await listen({ context: { ...context, limitWrites }, file });
 	const dispose = async () => {
 		await end();
 		await service.close();

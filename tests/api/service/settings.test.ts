@@ -56,7 +56,6 @@ const wrong: [setting: string, env: Record<string, string>, text?: string | RegE
 	["V2_MAP_SERVER", { V2_MAP_SERVER: "ogcWms" }],
 	["HTTPS_PROXY", { HTTPS_PROXY: "hidden-x@proxy:3128" }, "must be an http or https address, such as"],
 	["WRITES_PER_MINUTE", { WRITES_PER_MINUTE: "0" }, "must be a whole number from 1"],
-	["WRITES_BURST", { WRITES_BURST: "1.5" }],
 	["TRUSTED_PROXIES", { TRUSTED_PROXIES: "localhost" }],
 	["REPAIR", { REPAIR: "maybe" }],
 	["NOTIFY_URL", { NOTIFY_URL: "hooks.example", NOTIFY_SECRET: "x" }],
