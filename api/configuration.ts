@@ -116,13 +116,12 @@ export function readGitHub(variables: Variables) {
 	const token = variables.text("GITHUB_TOKEN", "");
 	const appId = variables.text("GITHUB_APP_ID", "");
 	const privateKey = variables.text("GITHUB_APP_PRIVATE_KEY", "");
-	const needs = "GITHUB_REPOSITORY: needs GITHUB_TOKEN, or GITHUB_APP_ID and GITHUB_APP_PRIVATE_KEY";
-	if (token === "" && (appId === "" || privateKey === "")) variables.problems.push(needs);
 	const rule = "an http or https address";
 	return {
 		repository,
 		branch: variables.text("GITHUB_BRANCH", "main"),
 		apiUrl: variables.matching("GITHUB_API_URL", "https://api.github.com", /^https?:\/\/\S+$/, rule),
+		// Complete only where requests are sent: GitHub Actions sets GITHUB_REPOSITORY alone.
 		auth: token === "" ? { appId, privateKey } : { token },
 	};
 }

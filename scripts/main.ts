@@ -2,7 +2,7 @@ import { createInterface } from "node:readline/promises";
 import { Command } from "@commander-js/extra-typings";
 import type { Environment, Io } from "../api/configuration.ts";
 import { type Command as AppCommand, type Extension, purposes } from "../api/service/extensions.ts";
-import { withSettingsFile } from "../api/service/settings.ts";
+import { readSettingsFile } from "../api/service/settings.ts";
 import { extensions } from "../extensions/index.ts";
 import { createSite } from "../site/extension.ts";
 import { versionLine } from "../store/files/version.ts";
@@ -50,7 +50,7 @@ export async function run(
 export async function main(): Promise<void> {
 	const io = processIo();
 	process.exitCode = await withErrors(io, () =>
-		run(process.argv.slice(2), withSettingsFile(process.env, process.cwd()), io),
+		run(process.argv.slice(2), { ...readSettingsFile(process.cwd()), ...process.env }, io),
 	);
 }
 

@@ -23,15 +23,16 @@ export function readConfiguration<Readers extends readonly ReadSettings[]>(
 	...readers: Readers
 ): Configuration & SettingsOf<Readers> {
 	const variables = new Variables(env);
-	const configuration = Object.assign(readCore(variables, env), ...readers.map((read) => read(variables)));
+	const configuration = Object.assign(readCore(variables), ...readers.map((read) => read(variables)));
 	variables.check();
 	return configuration;
 }
 
-function readCore(variables: Variables, env: Environment) {
+function readCore(variables: Variables) {
 	const noProxies: TrustedProxies = () => false;
 	const dataDir = resolve(variables.text("DATA_DIR", trialDataDir));
-	const isProduction = env.GITHUB_REPOSITORY || env.NODE_ENV === "production";
+	const { GITHUB_REPOSITORY, NODE_ENV } = variables.environment;
+	const isProduction = GITHUB_REPOSITORY || NODE_ENV === "production";
 	return {
 		port: variables.integer("PORT", 8080, 0, 65_535),
 		host: variables.text("HOST", "127.0.0.1"),
@@ -54,37 +55,11 @@ function readCore(variables: Variables, env: Environment) {
 }
 
 /** With those that are read only with `GITHUB_REPOSITORY`. */
-export function settingNames(readers: readonly ReadSettings[], env: Environment = {}): Set<string> {
-	const variables = new Variables({ ...env, GITHUB_REPOSITORY: "owner/name" });
-	readCore(variables, env);
+export function settingNames(readers: readonly ReadSettings[]): Set<string> {
+	const variables = new Variables({ GITHUB_REPOSITORY: "owner/name" });
+	readCore(variables);
 	for (const read of readers) read(variables);
 	return new Set([...variables.names, "SENDERS"]);
-}
-
-/** Whether the Levenshtein distance is at most `edits`. */
-function isNear(from: string, to: string, edits: number): boolean {
-	if (from === "" || to === "") return from.length + to.length <= edits;
-	const [fromRest, toRest] = [from.slice(1), to.slice(1)];
-	if (from[0] === to[0]) return isNear(fromRest, toRest, edits);
-	const pairs = [[fromRest, toRest] as const, [fromRest, to] as const, [from, toRest] as const];
-	return edits > 0 && pairs.some(([a, b]) => isNear(a, b, edits - 1));
-}
-
-export function misspeltSettings(env: Environment, readers: readonly ReadSettings[]): string[] {
-	const names = [...settingNames(readers, env), "NODE_ENV"];
-	return Object.keys(env).flatMap((name) => {
-		if (names.includes(name) || !/^[A-Z][A-Z_]{4,}$/.test(name)) return [];
-		const start = name.slice(0, -1);
-		const near =
-			names.find((other) => isNear(name, other, 1)) ??
-			names.find((other) => isNear(name, other, 2) || (start.length > 9 && other.startsWith(start)));
-		return near ? [`${name}: is no setting; did you mean ${near}? docs/settings.md has all`] : [];
-	});
-}
-
-/** GitHub Actions sets GITHUB_REPOSITORY, which is an error without credentials. */
-export function withoutStore(env: Environment): Environment {
-	return { ...env, GITHUB_REPOSITORY: undefined };
 }
 
 /** The problem does not repeat the value, which may have a password. */
@@ -96,13 +71,12 @@ function parseProxy(href: string): { href: string } | string {
 const settingsFileName = "fragments.env";
 
 /**
- * Lines of `NAME=value`, and comments with `#` or `;`. The environment has precedence.
+ * Lines of `NAME=value`, and comments with `#` or `;`.
  * @throws {Error} for another line
  */
-export function withSettingsFile(environment: Environment, folder: string): Environment {
+export function readSettingsFile(folder: string): Environment {
 	const path = join(folder, settingsFileName);
-	const text = ifThereSync(path, () => readFileSync(path, "utf8"));
-	if (text === null) return environment;
+	const text = ifThereSync(path, () => readFileSync(path, "utf8")) ?? "";
 	const settings: Record<string, string> = {};
 	for (const [index, line] of text.split(/\r?\n/).entries()) {
 		if (/^\s*(?:[#;].*)?$/.test(line)) continue;
@@ -111,5 +85,15 @@ export function withSettingsFile(environment: Environment, folder: string): Envi
 		if (name === undefined) throw new Error(`${path}: line ${index + 1}: must be NAME=value`);
 		settings[name] = /^(["']).*\1$/.test(value) ? value.slice(1, -1) : value;
 	}
-	return { ...settings, ...environment };
+	return settings;
+}
+
+/** Null if each name in the file is that of a setting. */
+export function warnOfUnknown(folder: string, readers: readonly ReadSettings[]): string | null {
+	const names = settingNames(readers);
+	const unknown = Object.keys(readSettingsFile(folder)).filter((name) => !names.has(name));
+	const path = join(folder, settingsFileName);
+	return unknown.length === 0
+		? null
+		: `${path}: no settings: ${unknown.join(" ")} (docs/settings.md has all)`;
 }

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Environment } from "../../api/configuration.ts";
 import { repositoryPath } from "../../api/service/data-dir.ts";
-import { readConfiguration, withoutStore } from "../../api/service/settings.ts";
+import { readConfiguration } from "../../api/service/settings.ts";
 import { healthPath } from "../../registry/smallkey.ts";
 import { runGit } from "../../store/git/commands/run.ts";
 
@@ -24,7 +24,7 @@ export async function findRepository(dataDir: string) {
 
 /** That of `findRepository`, with the configuration of the service. */
 export async function openRepository(environment: Environment) {
-	const settings = readConfiguration(withoutStore(environment));
+	const settings = readConfiguration(environment);
 	const { path: repository, name } = await findRepository(settings.dataDir);
 	return { settings, repository, name };
 }

@@ -8,7 +8,7 @@ import { fragmentHeaders } from "../../api/reply.ts";
 import type { Extension } from "../../api/service/extensions.ts";
 import { isFolderLocked } from "../../api/service/lock.ts";
 import { readPublicNames } from "../../api/service/senders-file.ts";
-import { readConfiguration, withoutStore } from "../../api/service/settings.ts";
+import { readConfiguration } from "../../api/service/settings.ts";
 import { type Built, build } from "../../publish/build.ts";
 import type { Source } from "../../publish/collect.ts";
 import { isCompanion, placeFile } from "../../publish/place-file.ts";
@@ -84,7 +84,7 @@ export async function buildOutput(
 	environment: Environment,
 	{ compress = false, extensions = [] }: BuildOptions = {},
 ): Promise<Built & { catalogue: CatalogueOutcome | null }> {
-	const configuration = readConfiguration(withoutStore(environment), readSite);
+	const configuration = readConfiguration(environment, readSite);
 	const { site, targets, dataDir } = configuration;
 	const built = await build(source, out, configuration);
 	if (!built.written) return { ...built, catalogue: null };

@@ -17,7 +17,10 @@ export function authorizeWith(
 	permissions?: Readonly<Record<string, "read" | "write">>,
 ): Authorize {
 	if ("token" in credentials) return async () => `Bearer ${credentials.token}`;
-	const app = { id: credentials.appId, privateKey: pkcs8Of(credentials.privateKey) };
+	const { appId, privateKey } = credentials;
+	if (appId === "" || privateKey === "")
+		throw new Error("GITHUB_REPOSITORY: needs GITHUB_TOKEN, or GITHUB_APP_ID and GITHUB_APP_PRIVATE_KEY");
+	const app = { id: appId, privateKey: pkcs8Of(privateKey) };
 	let token = "";
 	let untilMs = 0;
 	return async ({ rest, repo }, isEnded) => {

@@ -3,7 +3,7 @@
 import { join } from "node:path";
 import pMap from "p-map";
 import type { Environment, Io } from "../../../api/configuration.ts";
-import { readConfiguration, withoutStore } from "../../../api/service/settings.ts";
+import { readConfiguration } from "../../../api/service/settings.ts";
 import { placeFile } from "../../../publish/place-file.ts";
 import type { CheckedLayer } from "../../../registry/judge.ts";
 import { harvestedLangs } from "../../../registry/registration.ts";
@@ -30,7 +30,7 @@ const folderOption = ["--layers <dir>", "a folder of layers", "layers"] as const
 const smallkeysArgument = ["[smallkey...]", "which layers; all where none is named"] as const;
 
 async function openLayers(folder: string, smallkeys: readonly string[], environment: Environment, io: Io) {
-	const { network, mapWkid, publicUrl } = readConfiguration(withoutStore(environment));
+	const { network, mapWkid, publicUrl } = readConfiguration(environment);
 	const clients = createClients(createAsk({ fetch: createFetch(network) }), mapWkid);
 	const all = await readLayers({ folder }, io);
 	return { clients, publicUrl, all, layers: selectLayers(all, smallkeys) };

@@ -1,6 +1,6 @@
 // The process that asks map services and parses their answers: an answer can end or block only this process.
 
-import { readConfiguration, withoutStore } from "../../../api/service/settings.ts";
+import { readConfiguration } from "../../../api/service/settings.ts";
 import { causeOf } from "../../../site/data/health.ts";
 import { quote } from "../../../site/service/decode.ts";
 import { createAsk } from "../ask.ts";
@@ -10,7 +10,7 @@ import { createFetch } from "../net/fetch.ts";
 import { watchLayer } from "../watch-layer.ts";
 import { type Look, maxTaskMs, type Order, type Report } from "./process.ts";
 
-const { network, mapWkid, publicUrl } = readConfiguration(withoutStore(process.env));
+const { network, mapWkid, publicUrl } = readConfiguration(process.env);
 const clients = createClients(createAsk({ fetch: createFetch(network) }), mapWkid);
 
 const timedClients = () => limitClients(clients, AbortSignal.timeout(maxTaskMs));

@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import { join, resolve } from "node:path";
 import { InvalidArgumentError } from "commander";
 import { listen } from "../../../api/node/serve.ts";
-import { readConfiguration, withoutStore } from "../../../api/service/settings.ts";
+import { readConfiguration } from "../../../api/service/settings.ts";
 import type { CheckedLayer } from "../../../registry/judge.ts";
 import { canonicalText } from "../../../registry/registration.ts";
 import { descriptionPath, folderOf, layerPath } from "../../../registry/smallkey.ts";
@@ -67,7 +67,7 @@ export const run = createRun(async ({ read, environment, io }) => {
 			.option("--part <part>", "one of several parts of all layers, such as 3/7", parsePart)
 			.option("--out <dir>", "the folder of pictures (PICTURES, or DATA_DIR/pictures)"),
 	);
-	const configuration = readConfiguration(withoutStore(environment), readProve, readSite, readHarvest);
+	const configuration = readConfiguration(environment, readProve, readSite, readHarvest);
 	const { browser } = configuration;
 	needBrowser(browser);
 	const folder = resolve(out ?? configuration.pictures);

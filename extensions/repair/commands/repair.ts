@@ -1,7 +1,7 @@
 // npx fragment-publisher repair
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { readConfiguration, withoutStore } from "../../../api/service/settings.ts";
+import { readConfiguration } from "../../../api/service/settings.ts";
 import { resolveCommit } from "../../../publish/collect.ts";
 import { healthPath } from "../../../registry/smallkey.ts";
 import { counted, plain } from "../../../registry/untrusted.ts";
@@ -63,7 +63,7 @@ export const run = createRun(async ({ read, environment, io }) => {
 			"for this checkout and its layers/health.json: write there what pull requests need",
 		),
 	);
-	const configuration = readConfiguration(withoutStore(environment), readHarvest);
+	const configuration = readConfiguration(environment, readHarvest);
 	const { network, harvest, dataDir, mapWkid } = configuration;
 	if (!harvest.on || !harvest.repair)
 		return void io.print(`${harvest.on ? "REPAIR" : "HARVEST"}=off: no service is looked for`);

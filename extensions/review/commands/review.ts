@@ -1,7 +1,7 @@
 // npx fragment-publisher review
 import { writeFile } from "node:fs/promises";
 import { type Environment, type Io, WrongError } from "../../../api/configuration.ts";
-import { readConfiguration, withoutStore } from "../../../api/service/settings.ts";
+import { readConfiguration } from "../../../api/service/settings.ts";
 import { resolveCommit } from "../../../publish/collect.ts";
 import { plain } from "../../../registry/untrusted.ts";
 import { createRun, exitCodes, needed } from "../../../scripts/terminal/command-line.ts";
@@ -40,7 +40,7 @@ async function compare(
 	{ head, report, ...options }: { base?: string; head: string; report?: string },
 ) {
 	const base = needed("--base", options.base);
-	const settings = readConfiguration(withoutStore(environment));
+	const settings = readConfiguration(environment);
 	const check = createCheckServices(settings);
 	const outcome = await review({ repository: ".", base, head, settings, check }).catch((error: Error) => {
 		throw new Error(plain(error.message));

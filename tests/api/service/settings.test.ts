@@ -2,10 +2,10 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import {
-	misspeltSettings,
 	readConfiguration,
+	readSettingsFile,
 	settingNames,
-	withSettingsFile,
+	warnOfUnknown,
 } from "../../../api/service/settings.ts";
 import { readHarvest } from "../../../extensions/harvest/index.ts";
 import { readMetrics } from "../../../extensions/hosting/index.ts";
@@ -105,32 +105,31 @@ test("the defaults are those of a trial on this machine alone", () => {
 	assert.is(readConfiguration({ BASE_PATH: "/rcs" }).basePath, "/rcs");
 });
 
-test("a misspelt setting is named with the nearest one, a taken port with its own", async ({ folder }) => {
-	const said = "HARVST: is no setting; did you mean HARVEST? docs/settings.md has all";
-	const variables = { HARVST: "off", TRUSTED_PROXY: "::1", SHELL: "/bin/sh", GITHUB_REF: "en", SITE: "off" };
-	const proxies = "TRUSTED_PROXY: is no setting; did you mean TRUSTED_PROXIES? docs/settings.md has all";
-	assert.equal(misspeltSettings(variables, readers), [said, proxies]);
+test("a taken port is named with its setting", async ({ folder }) => {
 	await using other = await answering();
 	const PORT = String(other.port);
-	const env = { DATA_DIR: folder, ...plain, HARVST: "off" };
+	const env = { DATA_DIR: folder, ...plain };
 	const taken = `cannot listen on 127.0.0.1:${PORT}: another process listens there`;
-	await warns(runScript("serve", [], { ...env, PORT }), 2, said, `PORT, HOST: ${taken}. Set others`);
+	await warns(runScript("serve", [], { ...env, PORT }), 2, `PORT, HOST: ${taken}. Set others`);
 	const metrics = runScript("serve", [], { ...env, METRICS_PORT: PORT });
 	await warns(metrics, 2, `METRICS_PORT, METRICS_HOST: ${taken}`);
 });
 
-test("fragments.env: the environment wins, and an odd line is refused unseen", async ({ folder }) => {
+test("fragments.env: unknown names are listed, and an odd line is refused unseen", async ({ folder }) => {
 	const path = join(folder, "fragments.env");
 	await writeFile(path, '\n; x\nPORT=1\nHOST="::1"\n BASE_PATH = /hidden\n');
-	assert.throws(() => withSettingsFile({}, folder), /fragments\.env: line 5: must be NAME=value$/);
+	assert.throws(() => readSettingsFile(folder), /fragments\.env: line 5: must be NAME=value$/);
 	await writeFile(
 		path,
 		'# x\nPORT=1\nHOST="::1"\nNO_PROXY=\'a b\'\nSENDERS=\'{"a":"x"}  \n BASE_PATH=/rcs \r\n',
 	);
-	const { SENDERS, ...others } = withSettingsFile({ PORT: "2" }, folder);
-	assert.equal(others, { PORT: "2", HOST: "::1", NO_PROXY: "a b", BASE_PATH: "/rcs" });
-	assert.is(SENDERS, `'{"a":"x"}`);
-	assert.equal(withSettingsFile({ PORT: "2" }, join(folder, "none")), { PORT: "2" });
+	const settings = { PORT: "1", HOST: "::1", NO_PROXY: "a b", SENDERS: `'{"a":"x"}`, BASE_PATH: "/rcs" };
+	assert.equal(readSettingsFile(folder), settings);
+	assert.is(warnOfUnknown(folder, readers), null);
+	await writeFile(path, "HARVST=off\nSITE=off\nTRUSTED_PROXY=::1");
+	const unknown = `${path}: no settings: HARVST TRUSTED_PROXY (docs/settings.md has all)`;
+	assert.is(warnOfUnknown(folder, readers), unknown);
+	assert.equal(readSettingsFile(join(folder, "none")), {});
 });
 
 test.run();
