@@ -12,7 +12,7 @@ import type { Edit, Log } from "../../store/store.ts";
 import type { Context } from "../context.ts";
 import { serviceLog } from "../node/log.ts";
 import type { Senders } from "../senders.ts";
-import { noteStart, refuseEmptyStart, repositoryPath, seed } from "./data-dir.ts";
+import { noteStart, repositoryPath, seed } from "./data-dir.ts";
 import type { Extension, RunningService, ServiceEvent, Started } from "./extensions.ts";
 import { createReadStatus } from "./layer-status.ts";
 import type { Configuration } from "./settings.ts";
@@ -99,7 +99,6 @@ export async function openLocal(
 	const { guard = installHook, seed: firstFiles = seed, storeLimits: limits } = options;
 	const { dataDir } = configuration;
 	const repository = repositoryPath(dataDir);
-	await refuseEmptyStart(configuration);
 	const maxCacheBytes = configuration.cacheMegabytes * 1_000_000;
 	const rendering = { settings: configuration, maxCacheBytes, retryMs: options.filesRetryMs };
 	const publication = new Publication({ dataDir, repository, log, ...rendering });

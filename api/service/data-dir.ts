@@ -98,7 +98,7 @@ type Places = Pick<Configuration, "dataDir" | "lastStart">;
  * The data folder of an unmounted disk is empty.
  * @throws {Error} if the folder has no layers, but `LAST_START` or `DATA_DIR/dist.served` says that it had
  */
-export async function refuseEmptyStart({ dataDir, lastStart }: Places): Promise<void> {
+async function refuseEmptyStart({ dataDir, lastStart }: Places): Promise<void> {
 	const repository = repositoryPath(dataDir);
 	if ((await readRef(repository)) !== null) return;
 	const noted = (lastStart && (await readTextIfThere(lastStart))) || "";

@@ -67,11 +67,7 @@ export function createReadStatus(
 	};
 }
 
-export function gitInTime(repository: string, words: string[]): Promise<string | null> {
-	return gitText(repository, words, { limitMs: historyMs }).catch(nullInTime);
-}
-
-function nullInTime(error: unknown): null {
+export function nullInTime(error: unknown): null {
 	if (error instanceof GitTimeout) return null;
 	throw error;
 }

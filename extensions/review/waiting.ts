@@ -1,6 +1,6 @@
 import pMap from "p-map";
 import type { RunningService, Started } from "../../api/service/extensions.ts";
-import { gitInTime, historyMs, isoTime } from "../../api/service/layer-status.ts";
+import { historyMs, isoTime, nullInTime } from "../../api/service/layer-status.ts";
 import type { LayerStatus } from "../../registry/schemas/answers.ts";
 import { layerPath, parseLayerPath, parseSmallkey } from "../../registry/smallkey.ts";
 import { subjectOf, trailersOf } from "../../store/git/commands/commits.ts";
@@ -112,9 +112,10 @@ async function declinedOf(repository: string, smallkey: string): Promise<LayerSt
 	const newest = (await readReviews(repository, "declined", smallkey, historyMs)).at(-1);
 	if (!newest?.main) return null;
 	// An older copy of the branch lacks that commit; any commit of the layer is newer then.
+	const limits = { limitMs: historyMs };
 	const words = ["rev-list", "-1", "--first-parent", "--ignore-missing", servedRef, `^${newest.main}`];
-	const laterCommit = await gitInTime(repository, [...words, "--", layerPath(smallkey)]);
-	if (laterCommit !== "") return null;
-	const commit = await gitText(repository, ["rev-parse", `${newest.commit}^`], { limitMs: historyMs });
+	const later = await gitText(repository, [...words, "--", layerPath(smallkey)], limits).catch(nullInTime);
+	if (later !== "") return null;
+	const commit = await gitText(repository, ["rev-parse", `${newest.commit}^`], limits);
 	return { commit, at: isoTime(newest.timeMs), reason: newest.reason };
 }

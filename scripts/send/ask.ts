@@ -1,9 +1,9 @@
 import { tryJson } from "../../registry/untrusted.ts";
 
-type ServiceAnswer = Awaited<ReturnType<typeof askService>>;
+type ServiceAnswer = Awaited<ReturnType<typeof fetchText>>;
 
 /** The answer is untrusted: print it with `plain`. @throws {Error} with the address */
-export async function askService(address: string, timeoutMs: number, init: RequestInit = {}) {
+export async function fetchText(address: string, timeoutMs: number, init: RequestInit = {}) {
 	const signal = AbortSignal.timeout(timeoutMs);
 	try {
 		const answer = await fetch(address, { ...init, signal });

@@ -6,7 +6,7 @@ import { counted, plain, tryJson } from "../../registry/untrusted.ts";
 import { manifestPath, parseChunk, parseManifest } from "../../site/data/entries.ts";
 import { blobId } from "../../store/hashes.ts";
 import { exitCodes } from "../terminal/command-line.ts";
-import { askService, errorsOf } from "./ask.ts";
+import { fetchText, errorsOf } from "./ask.ts";
 import { findSecret } from "./request.ts";
 import { type BatchOptions, codeOf, printLists, printRemovals, removalsOf, sendBatch } from "./send-batch.ts";
 
@@ -92,7 +92,7 @@ type Surplus = Awaited<ReturnType<typeof findSurplus>>;
  */
 async function findSurplus(url: string, registrations: Registrations, owned: readonly string[]) {
 	async function read<T>(path: string, parse: (text: string) => T | null): Promise<T> {
-		const { ok, status, text } = await askService(`${url}/${path}`, readTimeoutMs);
+		const { ok, status, text } = await fetchText(`${url}/${path}`, readTimeoutMs);
 		const value = ok ? parse(text) : null;
 		if (value) return value;
 		throw new Error(
@@ -113,7 +113,7 @@ async function findSurplus(url: string, registrations: Registrations, owned: rea
 /** The registration's git blob id, from `/status`. @throws {Error} if the service does not say it */
 async function storedId(url: string, smallkey: string): Promise<string | null> {
 	const address = `${url}/status/${encodeURIComponent(smallkey)}`;
-	const answer = await askService(address, readTimeoutMs);
+	const answer = await fetchText(address, readTimeoutMs);
 	const { etag = null } = (tryJson(answer.text) ?? {}) as { etag?: string | null };
 	if (answer.ok) return etag?.slice(1, -1) ?? null;
 	const errors = errorsOf(answer);

@@ -5,7 +5,7 @@ import { readConfiguration } from "../../api/service/settings.ts";
 import { sign } from "../../api/signature.ts";
 import { plain, tryJson } from "../../registry/untrusted.ts";
 import { exitCodes, parser, parseUrl } from "../terminal/command-line.ts";
-import { askService, errorsOf } from "./ask.ts";
+import { fetchText, errorsOf } from "./ask.ts";
 
 export interface PublisherRequest {
 	smallkey: string;
@@ -124,7 +124,7 @@ async function exchange(request: PublisherRequest, key: SenderKey, time: Date) {
 		...(reviewName !== undefined && { Review: reviewName }),
 	};
 	const content = body.length > 0 && { body: body as Uint8Array<ArrayBuffer> };
-	const answer = await askService(address, sendTimeoutMs, { method, headers, ...content });
+	const answer = await fetchText(address, sendTimeoutMs, { method, headers, ...content });
 	const { ok, status, text, etag } = answer;
 	const value = tryJson(text);
 	if (ok) {
