@@ -1,12 +1,10 @@
 import type { Command } from "@commander-js/extra-typings";
-import { type Io, parseSpan } from "../api/configuration.ts";
-import type { Sender } from "../api/senders.ts";
+import { type Io, parseSpan, WrongError } from "../api/configuration.ts";
+import type { Sender, Senders } from "../api/senders.ts";
 import {
-	addSender,
 	changeSender,
+	findSenders,
 	randomSecret,
-	readAllSenders,
-	readSender,
 	type SenderFields,
 	sendersPath,
 } from "../api/service/senders-file.ts";
@@ -35,29 +33,29 @@ export const sender = createRun(async ({ read, environment, io }) => {
 		declareWithRights(line, "change", "change what a sender may do, or what is known of it").action(
 			async (id, rights) => {
 				const fields = fieldsOf(rights);
-				await changeSender(dataDir, id, (before) => ({ ...before, ...fields }));
-				io.print(senderLine(await readSender(dataDir, id)));
+				const change = (before: SenderFields | null) => ({ ...entryOf(before, id, dataDir), ...fields });
+				const senders = await changeSender(dataDir, id, change);
+				io.print(senderLine(entryOf(senders.get(id), id, dataDir)));
 			},
 		);
 		declare(line, "rotate", "give a sender a new random secret")
 			.option("--keep <time>", "how long the previous secret stays valid: 7d, 12h, 30m", parseKeep)
 			.action((id, { keep }) => rotate(dataDir, io, id, keep));
 		declare(line, "remove", "remove a sender; what it has published stays").action(async (id) => {
-			await changeSender(dataDir, id, () => null);
+			const senders = await changeSender(dataDir, id, (before) => entryOf(before, id, dataDir) && null);
 			io.print(`${id} is no longer in ${sendersPath(dataDir)}`);
-			if ((await readAllSenders(dataDir)).size === 0)
-				io.warn("warning: it was the last sender: no one can publish");
+			if (senders.size === 0) io.warn("warning: it was the last sender: no one can publish");
 		});
 		line
 			.command("list")
 			.description("list all senders")
 			.action(async () => {
-				for (const entry of (await readAllSenders(dataDir)).values()) io.print(senderLine(entry));
+				for (const entry of (await readSenders(dataDir)).values()) io.print(senderLine(entry));
 			});
 		declare(line, "show", "show one sender")
 			.option("--secret", "print its secret instead, and nothing else")
 			.action(async (id, { secret }) => {
-				const entry = await readSender(dataDir, id);
+				const entry = entryOf((await readSenders(dataDir)).get(id), id, dataDir);
 				io.print(secret ? entry.secret : senderLine(entry));
 			});
 		return line;
@@ -65,6 +63,19 @@ export const sender = createRun(async ({ read, environment, io }) => {
 	if (environment.SENDERS)
 		io.warn("SENDERS is set: a service with this setting does not read the senders file");
 });
+
+async function readSenders(dataDir: string): Promise<Senders> {
+	const source = await findSenders({}, dataDir);
+	if (source) return source.senders;
+	const place = sendersPath(dataDir);
+	throw new Error(`${place}: is missing; npm start or npx fragment-publisher sender add creates it`);
+}
+
+function entryOf<T>(entry: T | null | undefined, id: string, dataDir: string): T {
+	if (entry) return entry;
+	const how = "npx fragment-publisher sender list names them";
+	throw new WrongError(`${sendersPath(dataDir)}: has no sender ${id}; ${how}`);
+}
 
 function declare(line: Command, name: string, description: string) {
 	return line.command(name).description(description).argument("<id>", "who signs", parseSenderId);
@@ -101,14 +112,19 @@ async function add(dataDir: string, io: Io, id: string, fields: SenderFields): P
 		throw new Error(
 			`${id}: which layers may it change? --smallkeys GLOB… names some, --all-layers all; nothing was added`,
 		);
-	await addSender(dataDir, id, fields);
 	const place = sendersPath(dataDir);
+	const how = `npx fragment-publisher sender change ${id} changes it`;
+	await changeSender(dataDir, id, (before) => {
+		if (before) throw new WrongError(`${place}: already has a sender ${id}; ${how}`);
+		return { key: randomSecret(), ...fields };
+	});
 	io.print(`${id} is in ${place}; npx fragment-publisher sender show ${id} --secret prints its secret`);
 }
 
 async function rotate(dataDir: string, io: Io, id: string, keepMs?: number): Promise<void> {
 	const until = keepMs && new Date(io.now().getTime() + keepMs).toISOString();
-	await changeSender(dataDir, id, ({ key, ...rest }) => {
+	await changeSender(dataDir, id, (before) => {
+		const { key, ...rest } = entryOf(before, id, dataDir);
 		return { key: randomSecret(), ...rest, previous_key: until && key, previous_key_until: until };
 	});
 	const state = until ? `valid until ${until}` : "invalid";

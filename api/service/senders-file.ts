@@ -4,12 +4,13 @@ import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { readTextIfThere, replaceFile } from "../../store/files/files.ts";
 import type { Log } from "../../store/store.ts";
-import { type Environment, WrongError } from "../configuration.ts";
-import { parseSenders, type Sender, senderNamesOf } from "../senders.ts";
+import type { Environment } from "../configuration.ts";
+import { parseSenders, type Sender, type Senders } from "../senders.ts";
 import { makeDataDir } from "./data-dir.ts";
 import { lockFolder } from "./lock.ts";
 
-type SenderEntry = string | Record<string, unknown>;
+/** With `key`. Undefined members leave the file. */
+export type SenderFields = Record<string, unknown>;
 
 export function sendersPath(dataDir: string): string {
 	return join(dataDir, "senders.json");
@@ -27,38 +28,57 @@ export const firstSender = "publisher";
 export async function readSenders(env: Environment, dataDir: string) {
 	const existing = await findSenders(env, dataDir);
 	if (existing) return { ...existing, created: null };
-	await changeSenders(dataDir, (entries) => ({ [firstSender]: randomSecret(), ...entries }));
-	return { senders: await readAllSenders(dataDir), place: sendersPath(dataDir), created: firstSender };
-}
-
-export async function readPublicNames(env: Environment, dataDir: string) {
-	return senderNamesOf((await findSenders(env, dataDir))?.senders ?? new Map());
+	const senders = await changeSender(dataDir, firstSender, (fields) => fields ?? { key: randomSecret() });
+	return { senders, place: sendersPath(dataDir), created: firstSender };
 }
 
 export function randomSecret(): string {
 	return randomBytes(32).toString("base64url");
 }
 
+/** The file may have secrets in place of fields. */
+export async function readEntries(path: string): Promise<Map<string, SenderFields>> {
+	const text = (await readTextIfThere(path)) ?? "{}";
+	parseSenders(text, path);
+	const entries = Object.entries<SenderFields | string>(JSON.parse(text));
+	return new Map(entries.map(([id, entry]) => [id, typeof entry === "string" ? { key: entry } : entry]));
+}
+
 /**
  * One change at a time. `change` may throw.
+ * @returns all senders, as changed
  * @throws {Error} if the file is, or would become, invalid; it stays as it was
  */
 export async function changeSenders(
 	dataDir: string,
-	change: (entries: Record<string, SenderEntry>) => Record<string, SenderEntry>,
-): Promise<void> {
+	change: (entries: Map<string, SenderFields>) => void,
+): Promise<Senders> {
 	const path = sendersPath(dataDir);
 	await makeDataDir(dataDir);
 	const lock = await lockFolder(dataDir, { name: "senders.lock", activity: "changes the senders" });
 	try {
-		const before = (await readTextIfThere(path)) ?? "{}";
-		parseSenders(before, path);
-		const after = `${JSON.stringify(change(JSON.parse(before)), null, 2)}\n`;
-		parseSenders(after, path);
+		const entries = await readEntries(path);
+		change(entries);
+		const after = `${JSON.stringify(Object.fromEntries(entries), null, 2)}\n`;
+		const senders = parseSenders(after, path);
 		await replaceFile(path, after);
+		return senders;
 	} finally {
 		await lock.release();
 	}
+}
+
+/** @param change gets null if no sender has this id; null removes it */
+export function changeSender(
+	dataDir: string,
+	id: string,
+	change: (fields: SenderFields | null) => SenderFields | null,
+): Promise<Senders> {
+	return changeSenders(dataDir, (entries) => {
+		const after = change(entries.get(id) ?? null);
+		if (after) entries.set(id, after);
+		else entries.delete(id);
+	});
 }
 
 /** Null where other users may not read the file. */
@@ -98,54 +118,4 @@ export function followSenders(path: string, senders: Map<string, Sender>, log: L
 	// The file may have changed since it was read.
 	check();
 	return { state: () => problem, end: () => unwatchFile(path, check) };
-}
-
-/** Undefined members leave the file. */
-export type SenderFields = Record<string, unknown>;
-
-function entryOf(fields: SenderFields): SenderEntry {
-	const { key, ...rest } = fields;
-	const isAlone = Object.values(rest).every((value) => value === undefined);
-	return isAlone && typeof key === "string" ? key : fields;
-}
-
-export async function addSender(dataDir: string, id: string, fields: SenderFields): Promise<void> {
-	await changeSenders(dataDir, (entries) => {
-		const how = `npx fragment-publisher sender change ${id} changes it`;
-		if (Object.hasOwn(entries, id))
-			throw new WrongError(`${sendersPath(dataDir)}: already has a sender ${id}; ${how}`);
-		return { ...entries, [id]: entryOf({ key: randomSecret(), ...fields }) };
-	});
-}
-
-/** @param change null removes the sender @throws {WrongError} if no sender has this id */
-export async function changeSender(
-	dataDir: string,
-	id: string,
-	change: (fields: SenderFields) => SenderFields | null,
-): Promise<void> {
-	await changeSenders(dataDir, (entries) => {
-		const { [id]: entry, ...rest } = entries;
-		if (!Object.hasOwn(entries, id) || entry === undefined) throw senderMissing(dataDir, id);
-		const after = change(typeof entry === "string" ? { key: entry } : entry);
-		return after ? { ...entries, [id]: entryOf(after) } : rest;
-	});
-}
-
-function senderMissing(dataDir: string, id: string): WrongError {
-	const how = "npx fragment-publisher sender list names them";
-	return new WrongError(`${sendersPath(dataDir)}: has no sender ${id}; ${how}`);
-}
-
-export async function readAllSenders(dataDir: string): Promise<ReadonlyMap<string, Sender>> {
-	const source = await findSenders({}, dataDir);
-	if (source) return source.senders;
-	const place = sendersPath(dataDir);
-	throw new Error(`${place}: is missing; npm start or npx fragment-publisher sender add creates it`);
-}
-
-export async function readSender(dataDir: string, id: string): Promise<Sender> {
-	const sender = (await readAllSenders(dataDir)).get(id);
-	if (!sender) throw senderMissing(dataDir, id);
-	return sender;
 }

@@ -5,9 +5,10 @@ import { brotliCompress, gzip } from "node:zlib";
 import pMap from "p-map";
 import type { Environment } from "../../api/configuration.ts";
 import { fragmentHeaders } from "../../api/reply.ts";
+import { senderNamesOf } from "../../api/senders.ts";
 import type { Extension } from "../../api/service/extensions.ts";
 import { isFolderLocked } from "../../api/service/lock.ts";
-import { readPublicNames } from "../../api/service/senders-file.ts";
+import { findSenders } from "../../api/service/senders-file.ts";
 import { readConfiguration } from "../../api/service/settings.ts";
 import { type Built, build } from "../../publish/build.ts";
 import type { Source } from "../../publish/collect.ts";
@@ -90,7 +91,8 @@ export async function buildOutput(
 	if (!built.written) return { ...built, catalogue: null };
 	let catalogue: CatalogueOutcome | null = null;
 	if (site) {
-		const senderNames = await readPublicNames(environment, dataDir);
+		const senders = (await findSenders(environment, dataDir))?.senders ?? new Map();
+		const senderNames = senderNamesOf(senders);
 		const options = catalogueOptions(configuration, { senderNames, canSend: false });
 		catalogue = await updateCatalogue(built.layers, out, options, { extensions, read: built.read });
 	} else removeCatalogue(out);

@@ -1,7 +1,12 @@
 import { type Io, WrongError } from "../../../api/configuration.ts";
 import { putEdits } from "../../../api/register.ts";
 import { openStore, repositoryPath } from "../../../api/service/data-dir.ts";
-import { changeSenders, sendersPath } from "../../../api/service/senders-file.ts";
+import {
+	changeSenders,
+	readEntries,
+	type SenderFields,
+	sendersPath,
+} from "../../../api/service/senders-file.ts";
 import { type Configuration, readConfiguration } from "../../../api/service/settings.ts";
 import { collectSource } from "../../../publish/collect.ts";
 import { type Description, parseDescription } from "../../../registry/description.ts";
@@ -14,9 +19,7 @@ import { textsOf } from "../../../registry/texts.ts";
 import { counted, firstOf, groupBy, plain, shortened } from "../../../registry/untrusted.ts";
 import { printCommit, storeBatch } from "../../../scripts/send/store-batch.ts";
 import { createRun } from "../../../scripts/terminal/command-line.ts";
-import { objectOf } from "../../../site/service/decode.ts";
 import { isRefusal } from "../../../store/decide.ts";
-import { readTextIfThere } from "../../../store/files/files.ts";
 import { readRef } from "../../../store/git/repository.ts";
 import { memoryStore } from "../../../store/memory.ts";
 import { servedBranch } from "../../../store/naming.ts";
@@ -120,27 +123,22 @@ function mergeImported(stored: string | null, imported: Description | null): str
 	return descriptionText(merged);
 }
 
-type SenderEntries = Parameters<Parameters<typeof changeSenders>[1]>[0];
-
 /** A reason never contains a secret. */
-function addSenders(dump: Dump, entries: SenderEntries, refuse: Refuse): SenderEntries {
-	const all = new Map(Object.entries(entries));
-	const secretOf = (entry: unknown) => textOf(objectOf(entry).key ?? entry);
-	const owners = new Map(Array.from(all, ([id, entry]) => [secretOf(entry), id]));
+function addSenders(dump: Dump, entries: Map<string, SenderFields>, refuse: Refuse): void {
+	const owners = new Map(Array.from(entries, ([id, { key }]) => [key, id]));
 	for (const [place, { _id, key }] of dump) {
 		const [id, secret] = [textOf(_id), textOf(key)];
 		const owner = owners.get(secret);
 		if (!isSenderId(id)) refuse(id, "a sender's id must be 1 to 64 of A-Z a-z 0-9 . _ -", place);
 		else if (secret === "") refuse(id, "has no key", place);
 		else if (owner === id) continue;
-		else if (all.has(id)) refuse(id, "is a sender here, with another secret: left as it is", place);
+		else if (entries.has(id)) refuse(id, "is a sender here, with another secret: left as it is", place);
 		else if (owner !== undefined) refuse(id, `has the same secret as ${owner}`, place);
 		else {
-			all.set(id, secret);
+			entries.set(id, { key: secret });
 			owners.set(secret, id);
 		}
 	}
-	return Object.fromEntries(all);
 }
 
 const maxKeyLength = 100;
@@ -182,12 +180,12 @@ export const run = createRun(async ({ read, environment, io }) => {
 	if (senders) {
 		const path = sendersPath(configuration.dataDir);
 		let count = 0;
-		const addTo = (entries: SenderEntries) => {
-			const all = addSenders(senders, entries, refuseOf(sendersDump, "sender "));
-			count = Object.keys(all).length - Object.keys(entries).length;
-			return all;
+		const addTo = (entries: Map<string, SenderFields>) => {
+			const { size } = entries;
+			addSenders(senders, entries, refuseOf(sendersDump, "sender "));
+			count = entries.size - size;
 		};
-		if (dryRun) addTo(JSON.parse((await readTextIfThere(path)) ?? "{}"));
+		if (dryRun) addTo(await readEntries(path));
 		else await changeSenders(configuration.dataDir, addTo);
 		io.print(`${counted(count, "sender")} ${dryRun ? "could be added" : "added"} to ${path}`);
 	}

@@ -111,7 +111,9 @@ trial("a first start makes a sender with a random secret in a file of mode 0600"
 	await using server = await serve({ DATA_DIR: data, SITE: "off" });
 	const path = join(data, "senders.json");
 	assert.is((await stat(path)).mode & 0o777, 0o600);
-	const [[id, secret] = ["", ""]] = Object.entries<string>(JSON.parse(await readFile(path, "utf8")));
+	const [[id, { key: secret }] = ["", { key: "" }]] = Object.entries<{ key: string }>(
+		JSON.parse(await readFile(path, "utf8")),
+	);
 	assert.match(secret, /^[A-Za-z0-9_-]{43}$/);
 	assert.match(server.output(), `${path}, created now with the sender ${id}`);
 	assert.not.match(server.output(), secret);

@@ -270,7 +270,7 @@ test("senders are added to the senders file, and its senders stay unchanged", as
 	};
 	const place = join(dataDir, "senders.json");
 	const { stdout: out, stderr: error } = await run({ docs: [release15] }, senders);
-	assert.equal(JSON.parse(await readFile(place, "utf8")), { jstest: "test_-k" });
+	assert.equal(JSON.parse(await readFile(place, "utf8")), { jstest: { key: "test_-k" } });
 	assert.is((await stat(place)).mode & 0o777, 0o600);
 	assert.match(out, /^1 sender added to .*senders\.json$/m);
 	assert.match(error, /^not moved: sender copy: has the same secret as jstest \(document \d+ of .*\)$/m);
@@ -278,7 +278,8 @@ test("senders are added to the senders file, and its senders stay unchanged", as
 	const others = ["jstest", "second"].map((_id) => ({ _id, key: "other" }));
 	const reason = "sender jstest: is a sender here, with another secret: left as it is";
 	await warns(run({ docs: [release15] }, { docs: others }), 1, reason);
-	assert.equal(JSON.parse(await readFile(place, "utf8")), { jstest: "test_-k", second: "other" });
+	const both = { jstest: { key: "test_-k" }, second: { key: "other" } };
+	assert.equal(JSON.parse(await readFile(place, "utf8")), both);
 });
 
 test.run();
