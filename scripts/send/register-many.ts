@@ -6,7 +6,7 @@ import { counted, plain, tryJson } from "../../registry/untrusted.ts";
 import { manifestPath, parseChunk, parseManifest } from "../../site/data/entries.ts";
 import { blobId } from "../../store/hashes.ts";
 import { exitCodes } from "../terminal/command-line.ts";
-import { fetchText, errorsOf } from "./ask.ts";
+import { errorsOf, fetchText } from "./ask.ts";
 import { findSecret } from "./request.ts";
 import { type BatchOptions, codeOf, printLists, printRemovals, removalsOf, sendBatch } from "./send-batch.ts";
 

@@ -5,7 +5,7 @@ import { readConfiguration } from "../../api/service/settings.ts";
 import { sign } from "../../api/signature.ts";
 import { plain, tryJson } from "../../registry/untrusted.ts";
 import { exitCodes, parser, parseUrl } from "../terminal/command-line.ts";
-import { fetchText, errorsOf } from "./ask.ts";
+import { errorsOf, fetchText } from "./ask.ts";
 
 export interface PublisherRequest {
 	smallkey: string;
