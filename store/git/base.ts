@@ -7,9 +7,7 @@ export const defaultLimits = {
 	pollMs: 200,
 	/** How long a failure is reported while no change succeeds. */
 	failureMs: 60_000,
-	/** An idle store repacks from here on, a busy one from four times as many packs. */
 	maxPacks: 50,
-	restMs: 3_000,
 };
 
 export type StoreLimits = typeof defaultLimits;

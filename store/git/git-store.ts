@@ -79,7 +79,8 @@ export class GitStore {
 	readonly #inOrder = pLimit(1);
 	#isPolling = false;
 	#timer: NodeJS.Timeout | undefined;
-	#changedMs = Number.NEGATIVE_INFINITY;
+	/** Groups and pushes since the last look at the packs. */
+	#newPacks = Number.POSITIVE_INFINITY;
 	#isClosed = false;
 
 	constructor(readonly context: StoreContext) {
@@ -139,8 +140,12 @@ export class GitStore {
 		const { limits, catFile, health } = this.context;
 		this.#isPolling = false;
 		try {
+			const { tip } = this;
 			await this.branch.follow();
-			await this.#maintenance.startIfDue(performance.now() - this.#changedMs > limits.restMs);
+			if (tip !== this.tip) this.#newPacks += 1;
+			if (this.#newPacks < limits.maxPacks) return;
+			this.#newPacks = 0;
+			await this.#maintenance.start();
 		} catch (error) {
 			health.noteFailure(error);
 			void catFile.renew();
@@ -152,6 +157,6 @@ export class GitStore {
 		// Changes of one iteration of the event loop share a group.
 		await new Promise(setImmediate);
 		await writeChanges(this.context, this.#waiting.splice(0));
-		this.#changedMs = performance.now();
+		this.#newPacks += 1;
 	}
 }

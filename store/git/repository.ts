@@ -141,11 +141,7 @@ export async function readRef(repository: string): Promise<string | null> {
 	return packed?.slice(0, packed.indexOf(" ")) ?? null;
 }
 
-/** Also the pause after a failed repack. */
 const maintenanceMs = 600_000;
-
-/** A repack takes as long as ten groups. */
-const busyFactor = 4;
 
 /**
  * Each group and each push leaves a pack. With a commit graph the last commit of a layer is found in 0.01 s
@@ -154,21 +150,17 @@ const busyFactor = 4;
 export class Maintenance {
 	readonly #ending = new AbortController();
 	#running: Promise<void> | null = null;
-	#pausedUntilMs = Number.NEGATIVE_INFINITY;
 
 	constructor(
 		readonly base: StoreBase,
 		readonly catFile: CatFile,
 	) {}
 
-	async startIfDue(isIdle: boolean): Promise<void> {
-		if (this.#running || performance.now() < this.#pausedUntilMs) return;
+	/** Does nothing while there are few packs. */
+	async start(): Promise<void> {
 		const { repository, limits, log } = this.base;
-		const objects = join(repository, "objects");
-		const packs = (await readdir(join(objects, "pack"))).filter((name) => name.endsWith(".pack"));
-		// A backup or an earlier version has no graph.
-		const isNew = isIdle && !existsSync(join(objects, "info", "commit-graph"));
-		if (!isNew && packs.length < limits.maxPacks * (isIdle ? 1 : busyFactor)) return;
+		const packs = (await readdir(join(repository, "objects/pack"))).filter((name) => name.endsWith(".pack"));
+		if (this.#running || packs.length < limits.maxPacks) return;
 		// Not during a repack: its files look like those of a killed one.
 		await clearLeftovers(repository).catch(log.error);
 		this.#running = this.#maintain();
@@ -188,7 +180,6 @@ export class Maintenance {
 			await this.catFile.renew();
 		} catch (error) {
 			if (!signal.aborted) this.base.log.error(error);
-			this.#pausedUntilMs = performance.now() + maintenanceMs;
 		}
 		this.#running = null;
 	}

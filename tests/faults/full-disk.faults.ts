@@ -58,14 +58,15 @@ test("full during a push", async ({ disk, world }) => {
 });
 
 test("full during a repack", async ({ disk, world }) => {
-	// Two packs of bytes that no repack makes smaller, and as many as are gathered once nothing changes.
+	// Two packs of bytes that no repack makes smaller, and nearly as many as are gathered.
 	for (const branch of ["first", "second"]) {
 		await using clone = await Clone.of(world.repository);
 		await clone.commit({ [branch]: randomBytes(2 << 20).toString("base64") });
 		assert.ok(await clone.push("origin", `HEAD:refs/heads/${branch}`));
 	}
-	for (let turn = 0; turn < 60; turn += 1) await world.put("three", `turn ${turn}`);
+	for (let turn = 0; turn < 49; turn += 1) await world.put("three", `turn ${turn}`);
 	await disk.fill();
+	await world.put("three", "the last");
 	await eventually(() => /"error":"GitFailure: git repack/.test(world.server.output));
 	await world.noteRefusal("disk", "full during a repack", once(world, disk));
 });

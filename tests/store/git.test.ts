@@ -228,7 +228,7 @@ test("a git fast-import that hangs is ended, and a refused change not stored", a
 });
 
 test("a git that is killed at the move of the branch leaves no pack that repacks omit", async ({ world }) => {
-	await world.restart({ lockMs: 30, pollMs: 20, restMs: 0, maxPacks: 2 });
+	await world.restart({ lockMs: 30, pollMs: 20, maxPacks: 2 });
 	const [hook, mark] = ["hooks/reference-transaction", join(world.folder, "killed")];
 	const executable = `#!/bin/sh\n[ -e '${mark}' ] || { : > '${mark}'; kill -9 $PPID; }\n`;
 	writeFiles(world.path, { [hook]: { executable } });
@@ -332,11 +332,11 @@ test("what git says of a failure is the reason, and nothing is stored", async ({
 	}
 });
 
-test("packs are repacked at rest", async ({ world }) => {
+test("many packs are repacked", async ({ world }) => {
 	const packs = async () =>
 		(await readdir(join(world.path, "objects/pack"))).filter((name) => /\.pack$/.test(name)).length;
 	const maxPacks = (await packs()) + 8;
-	await world.restart({ pollMs: 20, restMs: 0, maxPacks });
+	await world.restart({ pollMs: 20, maxPacks });
 	const count = await world.git("rev-list", "--count", "main");
 	for (let round = 0; round < 10; round += 1) await committed(world.put("packs", `round ${round}`));
 	world.store.start();

@@ -12,12 +12,6 @@ export async function loosen(repository: string): Promise<void> {
 		await runGit(repository, ["unpack-objects", "-q"], { input: await readFile(join(aside, name)) });
 	}
 	await rm(aside, { recursive: true });
-	await writeGraph(repository);
-}
-
-/** Without a graph, a service that is idle would pack the objects again. */
-export async function writeGraph(repository: string): Promise<void> {
-	await runGit(repository, ["commit-graph", "write", "--reachable"]);
 }
 
 export async function objectFile(repository: string, name: string): Promise<string> {
