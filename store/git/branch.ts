@@ -1,11 +1,11 @@
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { parseLayerPath } from "../../registry/smallkey.ts";
 import { servedBranch } from "../naming.ts";
 import type { Edit } from "../store.ts";
 import type { StoreBase } from "./base.ts";
 import { type CatFile, type CommitReader, openReader } from "./commands/cat-file.ts";
 import { isDescendant } from "./commands/commits.ts";
-import { GitDamage, NotDescendant } from "./commands/run.ts";
+import { GitDamage } from "./commands/run.ts";
 import { diffTree, listTree, type PathChange } from "./commands/tree.ts";
 import { readRef } from "./repository.ts";
 
@@ -64,7 +64,7 @@ export class Branch {
 
 	/**
 	 * @returns null if `earlier` is missing: this is another repository, or an older copy
-	 * @throws {NotDescendant}
+	 * @throws {GitDamage} if the branch went back, or was replaced
 	 */
 	async rangeSince(earlier: string): Promise<CommitRange | null> {
 		if ((await this.catFile.read(earlier)) === null) return null;
@@ -72,7 +72,7 @@ export class Branch {
 		return this.#rangeBetween(earlier, this.commit);
 	}
 
-	/** @throws {NotDescendant} so that a standby does not follow a service that lost its layers */
+	/** @throws {GitDamage} so that a standby does not follow a service that lost its layers */
 	async follow(): Promise<void> {
 		const { repository, log } = this.base;
 		const head = await readHead(repository, this.catFile);
@@ -103,7 +103,10 @@ export class Branch {
 
 	async #checkDescent(earlier: string, later: string): Promise<void> {
 		const { repository } = this.base;
-		if (!(await isDescendant(repository, earlier, later))) throw new NotDescendant(earlier, later);
+		if (await isDescendant(repository, earlier, later)) return;
+		throw new GitDamage(
+			`the branch main is at ${later.slice(0, 12)}, which does not have ${earlier.slice(0, 12)}, the last commit served, in its history: "git -C ${repository} update-ref refs/heads/main ${earlier}" goes back to it. To serve the branch as it is, end the service, remove ${join(dirname(repository), "dist.served")}, and start it`,
+		);
 	}
 
 	async #rangeBetween(from: string | null, to: string): Promise<CommitRange> {

@@ -1,7 +1,5 @@
-import { dirname, join } from "node:path";
 import { type BusyCode, StoreBusy } from "../store.ts";
 import type { StoreBase } from "./base.ts";
-import { NotDescendant } from "./commands/run.ts";
 
 const retryAfterSeconds = 5;
 
@@ -36,7 +34,6 @@ const causes: readonly [pattern: RegExp, cause: Cause][] = [
 const notWritable: Cause = { code: "read-only", reason: "the repository cannot be written" };
 
 function causeOf(error: unknown): Cause {
-	if (error instanceof NotDescendant) return { code: "read-only", reason: error.message };
 	const text = String(error);
 	return causes.find(([pattern]) => pattern.test(text))?.[1] ?? notWritable;
 }
@@ -67,10 +64,10 @@ export class WriteHealth {
 		// It concerns one change only.
 		if (error instanceof StoreBusy) return error;
 		const { log } = this.base;
-		const advice = this.#adviceOn(error);
-		const text = advice ?? String(error);
+		const disk = diskReasonOf(error);
+		const text = disk === null ? String(error) : `layers cannot be changed: ${disk}`;
 		const isRepeated = text === this.#logged;
-		if (!isRepeated && advice === null) log.error(error);
+		if (!isRepeated && disk === null) log.error(error);
 		else if (!isRepeated) log.warn(text);
 		const cause = causeOf(error);
 		// On a full disk, git does not always give the reason again.
@@ -85,17 +82,5 @@ export class WriteHealth {
 		this.base.log.warn(`layers can be changed again, after: ${this.cause?.reason}`);
 		this.cause = null;
 		this.#logged = "";
-	}
-
-	#adviceOn(error: unknown): string | null {
-		const { repository } = this.base;
-		if (error instanceof NotDescendant)
-			return [
-				`${repository}: ${error.message}. What was served stays served, and nothing is written.`,
-				`"git -C ${repository} update-ref refs/heads/main ${error.served}" goes back to it. To serve the branch as it is, end the`,
-				`service, remove ${join(dirname(repository), "dist.served")}, and start it`,
-			].join(" ");
-		const disk = diskReasonOf(error);
-		return disk === null ? null : `layers cannot be changed: ${disk}`;
 	}
 }

@@ -36,20 +36,6 @@ export class GitDamage extends GitFailure {
 	override name = "GitDamage";
 }
 
-/** The served branch went back, or was replaced. */
-export class NotDescendant extends GitFailure {
-	override name = "NotDescendant";
-
-	constructor(
-		readonly served: string,
-		tip: string,
-	) {
-		super(
-			`the branch main is at ${tip.slice(0, 12)}, which does not have ${served.slice(0, 12)}, the last commit served, in its history`,
-		);
-	}
-}
-
 /** git-receive-pack(1), "Quarantine environment". */
 export interface Quarantine {
 	GIT_QUARANTINE_PATH: string;
