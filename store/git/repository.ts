@@ -8,7 +8,8 @@ import type { CatFile } from "./commands/cat-file.ts";
 import { GitFailure, gitText, runGit } from "./commands/run.ts";
 import { diskReasonOf } from "./health.ts";
 
-export type Guard = (repository: string) => Promise<boolean>;
+/** Puts the hook in place. */
+export type Guard = (repository: string) => Promise<void>;
 
 /** Opens an existing repository on a full or read-only disk, too. */
 export async function openRepository(base: StoreBase, guard: Guard | undefined): Promise<void> {
@@ -22,7 +23,8 @@ export async function openRepository(base: StoreBase, guard: Guard | undefined):
 		const isOther = isNew || (await repairFiles(base));
 		// It writes the config, which fails on a full disk.
 		if (isOther) await runGit(repository, ["init", "-q", "--bare", `--initial-branch=${servedBranch}`, "."]);
-		await applySettings(repository, (await guard?.(repository)) ?? false);
+		await guard?.(repository);
+		await applySettings(repository);
 		if (isNew) await syncNew(base);
 	} catch (error) {
 		const reason = diskReasonOf(error);
@@ -92,6 +94,9 @@ const settings = [
 	["gc.auto", "0"],
 	["maintenance.auto", "false"],
 	["receive.autogc", "false"],
+	// The hook refuses these for the service's branches.
+	["receive.denydeletes", "false"],
+	["receive.denynonfastforwards", "false"],
 	["receive.fsckobjects", "true"],
 	// 100,000 layers take about 40 MB.
 	["receive.maxinputsize", "268435456"],
@@ -106,11 +111,9 @@ const settings = [
 	["transfer.hiderefs", "refs", "!refs/heads"],
 ];
 
-async function applySettings(repository: string, isGuarded: boolean): Promise<void> {
+async function applySettings(repository: string): Promise<void> {
 	const present = (await gitText(repository, ["config", "--local", "--list", "-z"])).split("\0");
-	// The hook refuses these for the service's branches; without it, git does for all.
-	const refusals = ["denydeletes", "denynonfastforwards"].map((name) => [`receive.${name}`, `${!isGuarded}`]);
-	for (const [name = "", ...values] of [...settings, ...refusals]) {
+	for (const [name = "", ...values] of settings) {
 		const records = present.filter((record) => record.startsWith(`${name}\n`));
 		if (String(records) === String(values.map((value) => `${name}\n${value}`))) continue;
 		for (const [index, value] of values.entries())

@@ -1,4 +1,4 @@
-import { constants, existsSync } from "node:fs";
+import { constants } from "node:fs";
 import { access, mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -16,8 +16,7 @@ const bundleName = "fragment-publisher.mjs";
 /**
  * A hook that cannot be written, as on a full disk, stays as it was.
  * @param node absolute path of the Node that runs it
- * @returns whether it can run: git silently skips a hook that is not executable
- * @throws {Error} if there is another hook
+ * @throws {Error} if there is another hook, or none that is executable: git would silently skip it
  */
 export async function installHook(repository: string, warn: Log["warn"], node = process.execPath) {
 	const folder = join(repository, "hooks");
@@ -28,10 +27,8 @@ export async function installHook(repository: string, warn: Log["warn"], node = 
 	await update(folder, node).catch(({ message }: Error) => {
 		warn(`${folder}: the hook that judges pushes cannot be written: ${message}. The next start tries again`);
 	});
-	if (!existsSync(hookPath) || !existsSync(join(folder, bundleName))) return false;
-	if (await isExecutable(hookPath)) return true;
-	warn(`${hookPath}: cannot be executed there, so pushes are not checked; DATA_DIR must allow it`);
-	return false;
+	if (await isExecutable(hookPath)) return;
+	throw new Error(`${hookPath}: cannot be executed there, so pushes are not checked; DATA_DIR must allow it`);
 }
 
 /** Files are written whole: an incomplete hook would accept every push. */

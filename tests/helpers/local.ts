@@ -27,7 +27,7 @@ export async function copyLayers(folder: string): Promise<void> {
 }
 
 /** Judges no push. */
-export const unguarded: ServiceOptions["guard"] = async () => false;
+export const unguarded: ServiceOptions["guard"] = async () => undefined;
 
 /** Of the first repository, for the others: the service writes each by a process of git. */
 let gitSettings: string | undefined;
