@@ -1,7 +1,7 @@
 import { smallkeyProblem } from "../registry/judge.ts";
 import { decodeSegment, parseSmallkey } from "../registry/smallkey.ts";
 import type { ReadFragment } from "../registry/targets/facts.ts";
-import { oneOf, type Problem, problemAt, type Text, type TextCode } from "../registry/texts.ts";
+import { type Problem, problemAt, type Text, type TextCode } from "../registry/texts.ts";
 import { StoreBusy } from "../store/store.ts";
 import type { Context, OtherRoute, Question, ReadStatus } from "./context.ts";
 import type { Client } from "./limits.ts";
@@ -108,16 +108,15 @@ const literalPath = /^(?!\/\/)(?:\/(?!(?:\.|%2e){1,2}(?:\/|$))[\w!$%&'()*+,.:;=@
 function routeWrite(method: string, target: string, path: string, basePath: string): Route {
 	const refusedPath = (status: number, code: TextCode, ...values: Text["values"]) =>
 		refused(refuse({ status, errors: [problemAt("path", code, ...values)] }));
-	if (target.includes("?")) return refusedPath(400, "query");
 	if (target.length > basePath.length + maxWritePathLength)
 		return refusedPath(400, "maxLength", maxWritePathLength);
-	if (!literalPath.test(target)) return refusedPath(400, "path-characters");
+	if (!literalPath.test(target)) return refusedPath(400, "path", basePath);
 	const matches = writeRoutes.filter(({ folder }) => new RegExp(`^${folder}/[^/]*$`).test(path));
 	if (matches.length === 0) return refusedPath(404, "path", basePath);
 	const route = matches.find((match) => match.method === method);
 	if (route) return { kind: "write", action: route.action };
 	const methods = matches.map((match) => match.method);
-	const error = problemAt("method", "method", oneOf(methods.toReversed()), method);
+	const error = problemAt("method", "method", methods.toReversed().join(" | "), method);
 	return refused(refuse({ status: 405, errors: [error] }, { Allow: methods.join(", ") }));
 }
 

@@ -1,6 +1,6 @@
 import { maxRegistrationBytes } from "../registry/registration.ts";
 import type { Lang } from "../registry/smallkey.ts";
-import { problemAt, type TextCode, textIn, textsOf } from "../registry/texts.ts";
+import { problemAt, type TextCode, textsOf } from "../registry/texts.ts";
 import { shortened } from "../registry/untrusted.ts";
 import type { Refusal } from "../store/store.ts";
 
@@ -84,15 +84,10 @@ export function jsonReply(status: number, value: unknown, headers: Record<string
 	return { status, headers: { ...jsonHeaders, ...headers }, body: encoder.encode(JSON.stringify(value)) };
 }
 
-/** `{"errors": […], "hint": …}` of at most 16 kB, since `listProblems` bounds the errors. */
-export function refuse(
-	{ status, errors, hint, retryAfter }: Refusal,
-	headers: Record<string, string> = {},
-): Reply {
+export function refuse({ status, errors, retryAfter }: Refusal, headers: Record<string, string> = {}): Reply {
 	const wait = retryAfter !== undefined && { "Retry-After": String(retryAfter) };
 	const valueIn = (lang: Lang) => ({
 		errors: textsOf(errors, lang).map((text) => shortened(text, maxErrorLength)),
-		hint: hint && textIn(lang, hint),
 	});
 	return { ...textReply(status, valueIn, { ...wait, ...headers }), reason: errors[0]?.code };
 }

@@ -4,7 +4,7 @@ import type { Receipt } from "../registry/schemas/answers.ts";
 import { isReviewName } from "../registry/sender.ts";
 import { type Lang, mayChange } from "../registry/smallkey.ts";
 import { readPathsOf } from "../registry/targets/table.ts";
-import { problemAt, shownValue, textOf, textsOf } from "../registry/texts.ts";
+import { problemAt, shownValue, textsOf } from "../registry/texts.ts";
 import { maxClockSkewMs, parseTimestamp } from "../registry/timestamp.ts";
 import { isRefusal } from "../store/decide.ts";
 import { sha256Hex } from "../store/hashes.ts";
@@ -198,6 +198,6 @@ function unauthorized({ signature, sender, timestamp }: Write, { basePath }: Con
 	const [, word = ""] = /^([A-Za-z][A-Za-z0-9-]{0,15})[ =]/.exec(signature) ?? [];
 	if (word !== "") mismatch.push(problemAt("Authorization", "signature-word", word));
 	else if (!signaturePattern.test(signature)) mismatch.push(problemAt("Authorization", "signature-shape"));
-	const hint = textOf("hint", `${basePath}/register/<smallkey>`);
-	return { status: 401, errors: mismatch, hint };
+	mismatch.push(problemAt("", "hint", `${basePath}/register/<smallkey>`));
+	return { status: 401, errors: mismatch };
 }

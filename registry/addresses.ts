@@ -49,7 +49,7 @@ function problemOf(address: string, type: string | null, rules: Rules): Text | n
 	if (address.search(notOfUris) >= 0) return textOf("address-characters", shownValue(address));
 	const url = URL.canParse(address) ? new URL(address) : null;
 	if (!url || (rules === "written" && hasOddHost(address, url)))
-		return textOf("address-impossible", shownValue(address));
+		return textOf("address", shownValue(address));
 	return rules === "written" && type !== null ? kindProblem(url, type) : null;
 }
 
@@ -92,7 +92,7 @@ export function kindProblem(url: URL, type: string): Text | null {
 	if (!match) return null;
 	const [, server, layer] = match;
 	if (type === "esriFeature") return layer === undefined ? textOf("kind-layer", server ?? "") : null;
-	return layer === undefined ? null : textOf("kind-service");
+	return layer === undefined ? null : textOf("kind-other");
 }
 
 function asksForWms(url: URL): boolean {

@@ -149,7 +149,7 @@ export function parseRegistration(
 	// The stored form may become too large to be read.
 	const { length } = new TextEncoder().encode(rules === "written" ? canonicalText(registration) : "");
 	return length > maxRegistrationBytes
-		? refused(problemAt("document", "stored-size", maxRegistrationBytes, length))
+		? refused(problemAt("document", "size", maxRegistrationBytes))
 		: { registration, problems: [] };
 }
 

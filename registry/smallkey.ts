@@ -102,10 +102,6 @@ export const keyTexts = {
 		"{0} differs only in case from {1}, which is registered, waits for review or is in the same change",
 		"{0} ne diffère que par la casse de {1}, qui est inscrite, attend une révision ou est dans la même modification",
 	],
-	"case-rename": [
-		"{0} differs only in case from {1}, which the same change removes: maps that read {1} lose it",
-		"{0} ne diffère que par la casse de {1}, que la même modification supprime : les cartes qui lisent {1} la perdent",
-	],
 	"reserved-key": [
 		"{0} is a name that Windows keeps for a device: no clone there could check it out",
 		"{0} est un nom que Windows réserve à un périphérique : aucun clone ne pourrait l’y extraire",
@@ -129,5 +125,5 @@ export function judgeKey(
 	if (kept !== smallkey) return ["case-twin", smallkey, kept];
 	if (!isNew) return null;
 	if (reservedNames.test(smallkey)) return ["reserved-key", smallkey];
-	return removed === undefined ? null : ["case-rename", smallkey, removed];
+	return removed === undefined ? null : ["case-twin", smallkey, removed];
 }

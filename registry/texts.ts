@@ -1,6 +1,6 @@
 import type { ErrorObject } from "ajv";
 import type { Validator } from "./schemas/compile.ts";
-import { keyTexts, type Lang, langs } from "./smallkey.ts";
+import { keyTexts, type Lang } from "./smallkey.ts";
 import { documentTexts } from "./texts/documents.ts";
 import { type Coded, fillText, textsByLang } from "./texts/pairs.ts";
 import { requestTexts } from "./texts/requests.ts";
@@ -30,11 +30,6 @@ export function problemAt(place: string, code: TextCode, ...values: Text["values
 	return { place, code, values };
 }
 
-export function oneOf(names: readonly string[]): string | Text {
-	const [first = "", ...rest] = names;
-	return rest.length === 0 ? first : textOf("or", first, oneOf(rest));
-}
-
 /** `/fr/layer: is missing`, `le document : doit être un objet` */
 export function textIn(lang: Lang, { place = "", ...text }: Text & { place?: string }): string {
 	const rule = fillText(texts[lang], text);
@@ -44,9 +39,6 @@ export function textIn(lang: Lang, { place = "", ...text }: Text & { place?: str
 
 const maxProblems = 20;
 
-/** As JSON, for an answer of 16 kB. */
-const maxProblemBytes = 15_000;
-
 const maxPointerLength = 160;
 
 const maxValueLength = 80;
@@ -54,24 +46,16 @@ const maxValueLength = 80;
 /** Of a text that may hold a user name or password. */
 export const credentials = /\/\/[^/?#]*@/;
 
-const encoder = new TextEncoder();
-
 export function textsOf(problems: readonly Problem[], lang: Lang = "en"): string[] {
 	return problems.map((problem) => textIn(lang, problem));
 }
 
 export function listProblems(all: readonly Problem[]): Problem[] {
-	const problems: Problem[] = [];
-	let bytes = 0;
-	for (const { place, ...text } of all.slice(0, maxProblems)) {
-		const problem = { ...text, place: shortened(place.toWellFormed(), maxPointerLength) || "document" };
-		bytes += Math.max(...langs.map((lang) => encoder.encode(JSON.stringify(textIn(lang, problem))).length));
-		if (bytes > maxProblemBytes) break;
-		problems.push(problem);
-	}
+	const problems = all.slice(0, maxProblems).map(({ place, ...text }): Problem => {
+		return { ...text, place: shortened(place.toWellFormed(), maxPointerLength) || "document" };
+	});
 	const hidden = all.length - problems.length;
-	if (hidden > 0) problems.push(problemAt("document", "more-problems", hidden));
-	return problems;
+	return hidden > 0 ? [...problems, problemAt("document", "more-problems", hidden)] : problems;
 }
 
 function pointerSegment(name: string): string {
@@ -106,7 +90,7 @@ const limits = ["maxLength", "minimum", "maxItems"];
 function firstValue(keyword: string, { type, allowedValues, limit }: Params) {
 	// A test compares all schemas with the texts.
 	if (keyword === "type") return textOf(`${/^[aeiou]/.test(String(type)) ? "an" : "a"}-${type}` as TextCode);
-	if (keyword === "enum") return oneOf(allowedValues as string[]);
+	if (keyword === "enum") return (allowedValues as string[]).join(" | ");
 	if (limits.includes(keyword)) return limit as number;
 	return keyword === "required" || keyword === "additionalProperties" ? "" : undefined;
 }
@@ -128,8 +112,8 @@ export function schemaProblems({ errors: all }: Validator, rules: Rules = "writt
 }
 
 /** The value does not belong to the type of the layer: nothing else is said of it. */
-function isForeign({ parentSchema }: ErrorObject): boolean {
-	return parentSchema?.code === "other-type";
+function isForeign({ keyword }: ErrorObject): boolean {
+	return keyword === "false schema";
 }
 
 /** Another error reports the same. @param mistyped pointers to values of a wrong type */
@@ -158,7 +142,5 @@ function ruleOf(error: ErrorObject): Text {
 	const [example] = keyword === "type" ? (parentSchema?.examples ?? []) : [];
 	if (first && example) return textOf("type-example", first, shownValue(example));
 	if (first !== undefined) return textOf(keyword as TextCode, first, value);
-	const code: string = parentSchema?.code ?? keyword;
-	const isHttp = code === "address" && /^\s*https?:/i.test(data as string);
-	return textOf((isHttp ? "address-impossible" : code) as TextCode, value);
+	return textOf((parentSchema?.code ?? keyword) as TextCode, value);
 }

@@ -1,4 +1,4 @@
-import type { Problem, Text } from "../registry/texts.ts";
+import type { Problem } from "../registry/texts.ts";
 
 export interface Log {
 	info(fields: object): void;
@@ -48,7 +48,6 @@ export interface Commit {
 export interface Refusal {
 	status: number;
 	errors: readonly Problem[];
-	hint?: Text;
 	/** In seconds. */
 	retryAfter?: number | undefined;
 	/** The stored state is what the change would have made. */

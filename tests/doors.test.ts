@@ -120,7 +120,7 @@ const rows: [what: string, doors: string, files: Files, ...problems: string[]][]
 	["case twins in one change", "push", { "layers/tw/TWO.json": wms("two"), ...two(wms("two")) }, "smallkey: two differs only in case from TWO, which is registered, waits for review or is in the same change"],
 	["a new key that Windows keeps for a device", "PUT push review validate batch", { "layers/au/Aux.json": wms("two") }, "smallkey: Aux is a name that Windows keeps for a device: no clone there could check it out"],
 	["such a key, stored before that rule", "build", { "layers/au/Aux.json": wms("two") }],
-	["a rename in case only", "push review", { "layers/on/one.json": null, "layers/on/One.json": wms("one") }, "smallkey: One differs only in case from one, which the same change removes: maps that read one lose it"],
+	["a rename in case only", "push review", { "layers/on/one.json": null, "layers/on/One.json": wms("one") }, "smallkey: One differs only in case from one, which is registered, waits for review or is in the same change"],
 	["a name without a visible character", "PUT update push review validate batch", { "layers/on/one.json": wms("one").replace('"layer"', '"service_name":" ","layer"') }, '/en/service_name: must be visible text on one line, or empty, not " "'],
 	["an address of another kind of service", "batch", two(wholeService), "/en/service_url: must end with the number of one layer: …/MapServer is a whole service"],
 	["such an address, stored before that rule", "build", two(wholeService)],

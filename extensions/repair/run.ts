@@ -25,13 +25,13 @@ const maxCached = 100;
 /** @param onRequest called before each request, also of a redirect; throws to refuse it */
 export type Connect = (onRequest: (url: URL) => void) => Pick<SearchClients, "ask" | "fetch">;
 
-/** The layers of a service share its answers. A request over the limit fails with the cause `asked-often`. */
+/** The layers of a service share its answers. A request over the limit fails with the cause `unfinished`. */
 export function limitRequests(connect: Connect): ReturnType<Connect> {
 	const counts = new Map<string, number>();
 	const cached = new LRUCache<string, Promise<Answer>>({ max: maxCached });
 	const { ask, fetch } = connect(({ hostname }) => {
 		const before = counts.get(hostname) ?? 0;
-		if (before >= maxRequestsPerHost) throw new FetchFailure("limit", causeOf("asked-often"));
+		if (before >= maxRequestsPerHost) throw new FetchFailure("limit", causeOf("unfinished"));
 		counts.set(hostname, before + 1);
 	});
 	return {

@@ -27,19 +27,16 @@ export const receipt = document("receipt", "Receipt of a write", {
 
 export type Receipt = Declared<FromSchema<typeof receipt>>;
 
-export const errors = document("errors", "Why a request was refused", {
-	...having(
-		{
-			errors: {
-				...list(string(), "As <place>: <rule>; the first 20, and how many more there are."),
-				minItems: 1,
-			},
+export const errors = document(
+	"errors",
+	"Why a request was refused",
+	having({
+		errors: {
+			...list(string(), "As <place>: <rule>; the first 20, and how many more there are."),
+			minItems: 1,
 		},
-		{
-			hint: string("What to check where a signature does not match."),
-		},
-	),
-});
+	}),
+);
 
 /** At v0.9. */
 export const missing = document(

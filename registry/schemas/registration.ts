@@ -12,14 +12,12 @@ export const registration = document("registration", "Registration of a map laye
 	else: { $ref: "registration-1.schema.json" },
 });
 
-const otherType = { not: {}, code: "other-type" } as const;
-
 const loadingMode = {
 	description: "Whether the viewer loads what the map shows (ondemand), or all of the layer once (snapshot).",
 	enum: ["ondemand", "snapshot"],
 } as const;
 
-const withoutLayer = { properties: { layer: otherType } } as const;
+const withoutLayer = { properties: { layer: false } } as const;
 
 export const registration1 = document("registration-1", "Registration of a map layer, version 1.x", {
 	description,
@@ -78,9 +76,9 @@ export const registration1 = document("registration-1", "Registration of a map l
 		),
 		wms: {
 			required: ["layer"],
-			properties: { display_field: otherType, max_allowable_offset: otherType },
+			properties: { display_field: false, max_allowable_offset: false },
 		},
-		feature: { properties: { layer: otherType, feature_info_type: otherType } },
+		feature: { properties: { layer: false, feature_info_type: false } },
 		featureTargets: { properties: { v2: { properties: { en: withoutLayer, fr: withoutLayer } } } },
 		overrides: {
 			description: "What is different for one target, in either language or both.",

@@ -8,7 +8,7 @@ export const documentTexts = {
 	// Members of a registration, by JSON Schema's keywords.
 	required: ["is missing", "est requis"],
 	additionalProperties: ["is not a known member", "n’est pas un membre connu"],
-	"other-type": ["does not belong to this payload_type", "n’appartient pas à ce payload_type"],
+	"false schema": ["does not belong to this payload_type", "n’appartient pas à ce payload_type"],
 	minProperties: notEmpty,
 	minItems: notEmpty,
 	maxLength: ["must have at most {0} characters", "doit avoir au plus {0} caractères"],
@@ -20,7 +20,6 @@ export const documentTexts = {
 	"type-example": ["must be {0}, such as {1}", "doit être {0}, comme {1}"],
 	// Rules of a schema whose `code` names the text.
 	address: must("an http or https address", "une adresse http ou https"),
-	"address-impossible": must("a possible http or https address", "une adresse http ou https possible"),
 	markup: [
 		"must not hold < before a letter, / or !, as in markup, not {0}",
 		"ne doit pas contenir < devant une lettre, / ou !, comme du balisage : {0}",
@@ -64,10 +63,6 @@ export const documentTexts = {
 	"kind-operation": [
 		"must be the address of a layer or service, without /{0}: {1}",
 		"doit être l’adresse d’une couche ou d’un service, sans /{0} : {1}",
-	],
-	"kind-service": [
-		"must not end with the number of one layer: scrape_only names layers",
-		"ne doit pas se terminer par le numéro d’une couche : scrape_only nomme les couches",
 	],
 	// Warnings about what is accepted but probably not intended.
 	"odd-arcgis": [
@@ -117,10 +112,6 @@ export const documentTexts = {
 	json: ["must be JSON: see line {0}, column {1}", "doit être en JSON : voir la ligne {0}, colonne {1}"],
 	"repeated-name": ["occurs more than once", "figure plus d’une fois"],
 	"lone-surrogate": ["must not hold a lone surrogate", "ne doit pas contenir de demi-codet isolé"],
-	"stored-size": [
-		"must have at most {0} bytes in the form in which it is stored, not {1}",
-		"doit avoir au plus {0} octets sous sa forme conservée, et non {1}",
-	],
 	"more-problems": ["has more problems: {0}", "a d’autres problèmes : {0}"],
 	// Files under layers/, their names and their owners.
 	smallkey: [`${smallkeyRule}, not {0}`, "doit être de 1 à 64 caractères A-Z a-z 0-9 _ - + =, et non {0}"],
@@ -145,5 +136,4 @@ export const documentTexts = {
 	"a-boolean": ["a boolean", "true ou false"],
 	nothing: ["nothing", "rien"],
 	document: ["the document: {0}", "le document : {0}"],
-	or: ["{0} or {1}", "{0} ou {1}"],
 } satisfies Readonly<Record<string, TextPair | string>>;

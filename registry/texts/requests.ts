@@ -55,11 +55,6 @@ export const requestTexts = {
 		"check the sender's id and secret, which has no line break at its end; the body, signed as it is sent (curl -d drops line breaks, --data-binary does not); the whole path, such as {0}; npx fragment-publisher sign --explain shows what is signed",
 		"vérifiez l’identifiant et le secret de l’expéditeur, sans saut de ligne à la fin; le corps, signé tel qu’il est envoyé (curl -d enlève les sauts de ligne, --data-binary non); le chemin entier, comme {0}; npx fragment-publisher sign --explain montre ce qui est signé",
 	],
-	query: ["a write must have no query", "une écriture ne doit pas avoir de paramètres"],
-	"path-characters": [
-		"must start with one / and hold nothing that a URL parser would change",
-		"doit commencer par un seul / et ne rien contenir qu’un analyseur d’URL changerait",
-	],
 	"path-refresh": [
 		"must end with all or a number of days; at v2 a number of layers may follow",
 		"doit se terminer par all ou par un nombre de jours, suivi en v2 d’un nombre de couches",

@@ -133,11 +133,9 @@ async function exchange(request: PublisherRequest, key: SenderKey, time: Date) {
 		const lines = text === "" ? [`${status} ${smallkey}`] : JSON.stringify(receipt, null, 2).split("\n");
 		return { code: exitCodes.done, receipt, lines: lines.map(plain), serviceMs: Number.NaN };
 	}
-	const { hint } = (value ?? {}) as { hint?: unknown };
 	const errors = errorsOf(answer);
-	const texts = typeof hint === "string" ? [...errors, hint] : errors;
 	// No foreign line may begin like a CI runner's command, such as `::error::`.
-	const lines = [`${status} from ${address}`, ...texts.map((line) => `the service: ${plain(line)}`)];
+	const lines = [`${status} from ${address}`, ...errors.map((line) => `the service: ${plain(line)}`)];
 	const code = status >= 500 || status === 429 ? exitCodes.unable : exitCodes.wrong;
 	const isLate = status === 401 && errors[0]?.startsWith("TimeStamp: ");
 	if (status === 401 && !isLate) lines.push(`signed with the secret of ${key.sender} in ${key.place}`);

@@ -23,7 +23,7 @@ export async function readService({ kind, url, layerName }: ServiceAddress): Pro
 			? await (await import("../map/document.ts")).readLayers(url, layerName)
 			: await readArcgisLayers(url, layerName);
 	const [first] = layers;
-	if (!first) throw new ServiceFailed(url, "no-map");
+	if (!first) throw new ServiceFailed(url, "no-picture");
 	if (layers.length === 1) return { kind, url, layers, layerName: first.name };
 	const isListed = layers.some(({ name }) => name === layerName);
 	return { kind, url, layers, layerName: isListed ? layerName : "" };

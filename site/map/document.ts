@@ -13,14 +13,14 @@ export async function findPictureError(address: string): Promise<ServiceFailed> 
 	const { bytes, type } = answer;
 	const words = readDocument(bytes).error?.words || (await exceptionIn(bytes, type));
 	if (words) return new ServiceFailed(address, "exception", words);
-	return new ServiceFailed(address, type.startsWith("image/") ? "unreachable" : "no-map");
+	return new ServiceFailed(address, type.startsWith("image/") ? "unreachable" : "no-picture");
 }
 
 async function askCapabilities(url: string, names: readonly string[], signal?: AbortSignal) {
 	const { bytes, type } = await askBytes(capabilitiesAddress("WMS", url, { hasVersion: false }), signal);
 	return readCapabilities("WMS", [bytes], type, names).catch((error: unknown) => {
 		if (!(error instanceof NotCapabilities)) throw error;
-		throw new ServiceFailed(url, error.words ? "exception" : "no-map", error.words);
+		throw new ServiceFailed(url, error.words ? "exception" : "no-picture", error.words);
 	});
 }
 

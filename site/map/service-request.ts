@@ -9,7 +9,7 @@ export const timeoutMs = 10_000;
 
 type FailureCode = Extract<
 	CauseCode,
-	"unreachable" | "not-secure" | "protocol" | "no-map" | "slow" | "status" | "exception"
+	"unreachable" | "not-secure" | "redirects" | "no-picture" | "slow" | "status" | "exception"
 >;
 
 /** The message names the host and the cause. */
@@ -23,9 +23,9 @@ export class ServiceFailed extends Error {
 	) {
 		const value = typeof detail === "string" ? quote(detail) : detail;
 		const cause = fillText(texts.causes, { code, values: [value] });
-		const host = webAddress(address)?.host;
+		const subject = webAddress(address)?.host ?? quote(address);
 		const why = code === "unreachable" ? `${t("colon")} ${t("down-or-not-readable")}` : "";
-		super((host ? `${host} ${cause}` : cause) + why);
+		super(`${subject} ${cause}${why}`);
 		this.detail = value;
 	}
 }
@@ -49,7 +49,7 @@ function webAddress(text: string): URL | null {
 /** Null if a page can send requests there. */
 export function blockedReason(address: string): ServiceFailed | null {
 	const url = webAddress(address);
-	if (!url) return new ServiceFailed(address, "protocol", address);
+	if (!url) return new ServiceFailed(address, "redirects");
 	return isBlockedOn(url.href, location.href) ? new ServiceFailed(address, "not-secure") : null;
 }
 
@@ -81,6 +81,6 @@ export async function askJson(address: string, signal?: AbortSignal): Promise<Re
 	const { bytes } = await askBytes(address, signal);
 	const { document, error } = readDocument(bytes, Number.POSITIVE_INFINITY);
 	if (document) return document;
-	if (!error) throw new ServiceFailed(address, "no-map");
+	if (!error) throw new ServiceFailed(address, "no-picture");
 	throw new ServiceFailed(address, "exception", error.words || String(error.status ?? "error"));
 }

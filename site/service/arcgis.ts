@@ -60,11 +60,10 @@ export function isVectorTiles({ defaultStyles, resourceInfo }: Document): boolea
 /** Null for the document of a feature layer. */
 export function layerProblem(document: Document): Cause | null {
 	const { type, layers, services, fields, drawingInfo, features } = document;
-	if (Array.isArray(features)) return causeOf("features");
+	if (Array.isArray(features)) return causeOf("other-kind", "FeatureSet");
 	if (textOf(type) === "Feature Layer") return null;
 	if (isImageServer(document)) return causeOf("other-kind", "ImageServer");
 	if (isVectorTiles(document)) return causeOf("other-kind", "VectorTileServer");
-	if (textOf(type) === "Group Layer") return causeOf("group");
 	if (textOf(type) !== "") return causeOf("other-kind", quote(textOf(type)));
 	if (Array.isArray(layers) || Array.isArray(services)) return causeOf("whole-service");
 	// A layer may have no type.

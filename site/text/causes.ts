@@ -8,7 +8,6 @@ export const causes = /* @__PURE__ */ textsByLang({
 	// The way to the service.
 	"name-unknown": ["its host is not found", "son hôte est introuvable"],
 	refused: ["refuses the connection", "refuse la connexion"],
-	"broken-off": ["closes the connection early", "ferme la connexion avant la fin"],
 	unreachable: ["cannot be reached", "ne peut pas être joint"],
 	certificate: [
 		"has a certificate that is expired, of another name or not of a known authority",
@@ -16,24 +15,15 @@ export const causes = /* @__PURE__ */ textsByLang({
 	],
 	moved: ["redirects permanently to another address", "redirige en permanence vers une autre adresse"],
 	redirects: [
-		"redirects too often, or to an unusable address",
-		"redirige trop souvent, ou vers une adresse inutilisable",
+		"has an unusable address, or redirects too often",
+		"a une adresse inutilisable, ou redirige trop souvent",
 	],
 	slow: ["did not answer completely within {0} s", "n’a pas répondu entièrement en {0} s"],
 	large: ["answers with more than {0} bytes", "répond par plus de {0} octets"],
-	protocol: [
-		"{0} is not supported, only http and https",
-		"{0} n’est pas pris en charge, seulement http et https",
-	],
-	credentials: [
-		"an address must not hold credentials",
-		"une adresse ne doit contenir aucun nom ni mot de passe",
-	],
 	"not-public": [
 		"{0} is not an address of the public internet",
 		"{0} n’est pas une adresse de l’Internet public",
 	],
-	"asked-often": ["received the maximum of requests", "a reçu le nombre maximal de requêtes"],
 	"host-failed": [
 		"was not checked, since its host failed for another address: {0}",
 		"n’a pas été vérifié, car son hôte a fait défaut pour une autre adresse : {0}",
@@ -46,10 +36,6 @@ export const causes = /* @__PURE__ */ textsByLang({
 	unlike: ["does not answer as {0} does", "ne répond pas comme un service {0}"],
 	cut: ["answers with incomplete capabilities", "répond par des capacités incomplètes"],
 	unread: ["sent a document that cannot be read: {0}", "a envoyé un document qui ne peut pas être lu : {0}"],
-	"process-ended": [
-		"sent a document that takes too much time or memory to be read",
-		"a envoyé un document qui demande trop de temps ou de mémoire pour être lu",
-	],
 	// What is registered.
 	"no-layer": ["has no layer {0} among its {1}", "n’a pas de couche {0} parmi ses {1}"],
 	"no-layers": ["has no layers", "n’a pas de couches"],
@@ -62,30 +48,14 @@ export const causes = /* @__PURE__ */ textsByLang({
 		"has more than {0} fields, {0} classes or {1} KiB of both, too many to be served",
 		"a plus de {0} champs, de {0} classes ou de {1} Kio des deux, trop pour être offerts",
 	],
-	group: [
-		"is a group layer: register one of the layers in it",
-		"est un groupe de couches : inscrivez une des couches qui s’y trouvent",
-	],
 	"other-kind": ["is of another kind: {0}", "est d’une autre sorte : {0}"],
 	"whole-service": [
 		"is a whole service: the address must end with the number of one layer",
 		"est un service entier : l’adresse doit se terminer par le numéro d’une couche",
 	],
-	features: [
-		"answers with features: the address must be that of the layer, without /query",
-		"répond par des entités : l’adresse doit être celle de la couche, sans /query",
-	],
-	"no-tiles": [
-		"has no tiles: its pictures are drawn for each map",
-		"n’a pas de tuiles : ses images sont dessinées pour chaque carte",
-	],
 	table: [
 		"has a table or a group as {0}, which is not drawn",
 		"a une table ou un groupe comme {0}, qui n’est pas dessiné",
-	],
-	"no-service": [
-		"is no whole service: the address must end with MapServer or FeatureServer",
-		"n’est pas un service entier : l’adresse doit se terminer par MapServer ou FeatureServer",
 	],
 	"other-layer": [
 		"answers for another layer, {0}: {1} is at {2} now",
@@ -95,10 +65,6 @@ export const causes = /* @__PURE__ */ textsByLang({
 	"no-query": ["cannot be queried for {0}", "ne peut pas être interrogé sur {0}"],
 	// What is seen.
 	"no-features": ["has no features", "n’a pas d’entités"],
-	"not-features": [
-		"answers a query with something that is no list of features",
-		"répond à une interrogation par autre chose qu’une liste d’entités",
-	],
 	"no-queries": [
 		"cannot be queried for its features, only for: {0}",
 		"ne peut pas être interrogé pour ses entités, seulement pour : {0}",
@@ -121,21 +87,13 @@ export const causes = /* @__PURE__ */ textsByLang({
 		"has characters that cannot be read in the name of the layer: {0}",
 		"a des caractères illisibles dans le nom de la couche : {0}",
 	],
-	dimension: [
-		"draws nothing without a value of {0}, for which it names no default",
-		"ne dessine rien sans valeur de {0}, pour laquelle il ne donne pas de valeur par défaut",
-	],
-	style: [
-		"draws nothing without the name of a style, such as {0}",
-		"ne dessine rien sans nom de style, comme {0}",
-	],
+	needs: ["draws nothing without {0}", "ne dessine rien sans {0}"],
 	"map-address": [
 		"names {0} for its pictures, which sends none: {1}",
 		"donne {0} comme adresse de ses images, qui n’en fournit pas : {1}",
 	],
 	"no-picture": ["answers with no picture", "ne répond pas par une image"],
 	"no-picture-but": ["answers with no picture: {0}", "ne répond pas par une image : {0}"],
-	"no-map": ["answers with something that is no map", "répond par autre chose qu’une carte"],
 	nothing: ["draws nothing on the map", "ne dessine rien sur la carte"],
 	"other-scales": ["is drawn at other scales only", "se dessine seulement à d’autres échelles"],
 	reference: [

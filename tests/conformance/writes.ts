@@ -11,10 +11,10 @@ interface Receipt {
 	published: boolean;
 }
 
-const mismatch = "Authorization: is not the signature of this path, sender, timestamp and body";
+const mismatch =
+	/^Authorization: is not the signature of this path, sender, timestamp and body\ncheck the sender's id /;
 const late =
 	/^TimeStamp: must be an ISO 8601 time .*within two minutes of this server's, which is \S+Z, not "/;
-const notLiteral = "path: must start with one / and hold nothing that a URL parser would change";
 const noPath = "path: must be /register/<smallkey>";
 const missing = (name: string) => `${name}: the header is missing`;
 
@@ -80,7 +80,7 @@ export function writeTests(test: Test<Scene>) {
 	test("writes are PUT and DELETE of a path without a query", async ({ ask, assertRefusal, write }) => {
 		const send = (method: string, path: string) => () => write(method, path, { body: manual });
 		for (const method of ["GET", "PATCH"]) {
-			const rule = `method: must be PUT or DELETE, not ${method}`;
+			const rule = `method: must be PUT | DELETE, not ${method}`;
 			const bare = () => ask(method, "/register/23ax5t");
 			await assertRefusal(405, method, bare, rule);
 		}
@@ -88,9 +88,8 @@ export function writeTests(test: Test<Scene>) {
 		assert.equal([head.status, head.headers.allow, head.text], [405, "DELETE, PUT", ""]);
 		for (const path of ["/register/a/b", "/nothing"])
 			await assertRefusal(404, path, send("PUT", path), noPath);
-		const query = "path: a write must have no query";
-		await assertRefusal(400, "a query", send("PUT", "/register/refused?"), query);
-		await assertRefusal(400, "two slashes", send("PUT", "//register/x"), notLiteral);
+		await assertRefusal(400, "a query", send("PUT", "/register/refused?"), noPath);
+		await assertRefusal(400, "two slashes", send("PUT", "//register/x"), noPath);
 	});
 
 	test("a path that URL parsing would alter is refused", async ({ assertRefusal, differs, write }) => {
@@ -103,7 +102,7 @@ export function writeTests(test: Test<Scene>) {
 		] as const) {
 			const send = () => write("PUT", target, { body: manual });
 			if (differs("dot segments")) await assertRefusal(status, target, send, error);
-			else await assertRefusal(400, target, send, notLiteral);
+			else await assertRefusal(400, target, send, noPath);
 		}
 	});
 }

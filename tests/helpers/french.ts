@@ -5,8 +5,8 @@ export const englishWords =
 
 /** What a client sent stays as it was: places, and values in double quotes. @param body JSON */
 export function assertFrench(body: string): void {
-	const { errors = [], warnings = [], hint = "" } = JSON.parse(body || "{}") as Record<string, string[]>;
-	for (const text of [errors, warnings, hint].flat()) {
+	const { errors = [], warnings = [] } = JSON.parse(body || "{}") as Record<string, string[]>;
+	for (const text of [errors, warnings].flat()) {
 		const words = text.replace(/^\/.*: /, "").replace(/"(?:[^"\\]|\\.)*["…]?/g, "");
 		assert.not.match(words, englishWords, text);
 	}

@@ -18,7 +18,6 @@ function judged(stored: string[], ...changes: string[]) {
 }
 
 const twin = (one: string, kept: string) => ["case-twin", layerPath(one), one, kept];
-const rename = ["case-rename", "layers/ab/ABC.json", "ABC", "abc"];
 const orphan = ["orphan", "layers/ab/abc.service.json", "layers/ab/abc.json"];
 // biome-ignore format: a table
 const changes: [what: string, stored: string[], change: string[], ...problems: string[][]][] = [
@@ -29,7 +28,7 @@ const changes: [what: string, stored: string[], change: string[], ...problems: s
 	["the first of two stored spellings", ["abc.json", "ABC.json"], ["ABC.json"]],
 	["the second of two stored spellings", ["abc.json", "ABC.json"], ["abc.json"], twin("abc", "ABC")],
 	["the removal of the second one", ["abc.json", "ABC.json"], ["-abc.json"]],
-	["another spelling in one change", ["abc.json"], ["-abc.json", "ABC.json"], rename],
+	["another spelling in one change", ["abc.json"], ["-abc.json", "ABC.json"], twin("ABC", "abc")],
 	["the other of two stored spellings", ["abc.json", "ABC.json"], ["-ABC.json", "abc.json"]],
 	["a description without a layer", [], ["abc.service.json"], orphan],
 	["a removed layer with a stored description", ["abc.json", "abc.service.json"], ["-abc.json"], orphan],

@@ -65,7 +65,7 @@ for (const document of valid) {
 const versionRule = "/version: must be 1.x.y, such as 1.0.0, or 2.0, not";
 const characters = "must be percent-encoded where it has other characters than RFC 3986 allows:";
 const notAddress = "must be an http or https address, not";
-const notPossible = "must be a possible http or https address, not";
+const notPossible = "must be an http or https address, not";
 const credentials = "must not hold a user name or password";
 const markup = "must not hold < before a letter, / or !, as in markup, not";
 const oneOrOther = "must have either a uuid, or a metadata_url, a catalogue_url or both";
@@ -81,7 +81,7 @@ const invalid: [document: object | string, ...problems: string[]][] = [
 	["{}", "/en: is missing", "/fr: is missing", "/payload_type: is missing", "/version: is missing"],
 	...["1.3", "1.01.0", "2.0.0"].map((version): [object, string] => [wms({}, {}, { version }), `${versionRule} "${version}"`]),
 	[wms({}, {}, { version: 1 }), '/version: must be a string, such as "1.0.0"'],
-	[wms({}, {}, { payload_type: { toString: 1, valueOf: 1 } }), "/payload_type: must be wms or feature, not an object"],
+	[wms({}, {}, { payload_type: { toString: 1, valueOf: 1 } }), "/payload_type: must be wms | feature, not an object"],
 	[wms({}, {}, { version: { toString: 1 }, payload_type: undefined }), "/payload_type: is missing", '/version: must be a string, such as "1.0.0"'],
 	[version2({ service_type: "esriMapServer", service_url: { toString: 1 }, recursive: false }, { service_type: "esriTile" }), `/en/service_url: must be a string, not an object`, `/en: ${noLayers}`],
 	[version2({ service_type: { toString: 1, valueOf: 1 } }, { service_type: "esriTile" }), "/en/service_type: must be ogcWms, ogcWmts, esriFeature, esriMapServer, esriFeatureServer, esriTile or esriImage, not an object"],
@@ -98,7 +98,7 @@ const invalid: [document: object | string, ...problems: string[]][] = [
 	[wms({ legend_format: "png" }, { feature_info_type: "text" }), `/en/legend_format: ${mediaType("png")}`, `/fr/feature_info_type: ${mediaType("text")}`],
 	[feature({ max_allowable_offset: -1 }, { max_allowable_offset: 1.5 }), "/en/max_allowable_offset: must be 0 or more, not -1", "/fr/max_allowable_offset: must be an integer, not 1.5"],
 	[JSON.stringify(feature({ max_allowable_offset: 4711 })).replace("4711", "1e999"), "/en/max_allowable_offset: must be an integer, not Infinity"],
-	[feature({ loading_mode: "auto" }, { loading_mode: null }), '/en/loading_mode: must be ondemand or snapshot, not "auto"', "/fr/loading_mode: must be ondemand or snapshot, not null"],
+	[feature({ loading_mode: "auto" }, { loading_mode: null }), '/en/loading_mode: must be ondemand | snapshot, not "auto"', "/fr/loading_mode: must be ondemand | snapshot, not null"],
 	...[["https://maps.example:99999/wms", " https://h.example/"], ["HTTPS:///wms", "https://maps..example/"], ["http://999.1.1.1/", "http:/h.example/"]].map((addresses): [object, ...string[]] => [
 		wms({ service_url: addresses[0] }, { service_url: addresses[1] }),
 		...addresses.map((address, at) => `/${langs[at]}/service_url: ${notPossible} "${address}"`),
@@ -117,7 +117,7 @@ const invalid: [document: object | string, ...problems: string[]][] = [
 	[version2({ service_type: "esriMapServer", scrape_only: ["a", -1, 1.5] }, { service_type: "ogcWms", scrape_only: [] }), '/en/scrape_only/0: must be an integer, not "a"', "/en/scrape_only/1: must be 0 or more, not -1", "/en/scrape_only/2: must be an integer, not 1.5", "/fr/scrape_only: must not be empty"],
 	[version2({ service_type: "esriMapServer", legend_format: "image/png", scrape_only: "1" }, { service_type: "ogcWms", scrape_only: [1] }), `/en/legend_format: ${unknown}`, '/en/scrape_only: must be a list, not "1"', "/fr/scrape_only/0: must be a string, not 1"],
 	[version2({ service_type: "esriFeature", recursive: true, tolerance: -1 }, { service_type: "esriFeature", service_url: undefined }), `/en/recursive: ${unknown}`, "/en/tolerance: must be 0 or more, not -1", "/fr/service_url: is missing"],
-	[version2({ service_type: "ogcWms", scrape_only: ["a<b>", ""], service_name: "</script>" }, { service_type: "ogcWms", recursive: "yes", feature_info_format: "text/xml", legend_format: "png" }), `/en/scrape_only/0: ${markup} "a<b>"`, "/en/scrape_only/1: must not be empty", `/en/service_name: ${markup} "</script>"`, '/fr/feature_info_format: must be text/html;fgpv=summary or text/html or text/plain or application/json, not "text/xml"', `/fr/legend_format: ${mediaType("png")}`, '/fr/recursive: must be a boolean, not "yes"'],
+	[version2({ service_type: "ogcWms", scrape_only: ["a<b>", ""], service_name: "</script>" }, { service_type: "ogcWms", recursive: "yes", feature_info_format: "text/xml", legend_format: "png" }), `/en/scrape_only/0: ${markup} "a<b>"`, "/en/scrape_only/1: must not be empty", `/en/service_name: ${markup} "</script>"`, '/fr/feature_info_format: must be text/html;fgpv=summary | text/html | text/plain | application/json, not "text/xml"', `/fr/legend_format: ${mediaType("png")}`, '/fr/recursive: must be a boolean, not "yes"'],
 ];
 
 for (const [document, ...problems] of invalid)
@@ -130,7 +130,10 @@ test("the number of a layer in the address of a MapServer is as one in scrape_on
 	const { registration } = parse(version2(numbered));
 	assert.equal(registration?.fr, { service_type: "esriMapServer", service_url, scrape_only: [3] });
 	for (const more of [{ recursive: true }, { scrape_only: [1] }, { service_url: `${service_url}/3?token=a` }])
-		assert.match(String(textsOf(parse(version2({ ...numbered, ...more })).problems)), "must not end with");
+		assert.match(
+			String(textsOf(parse(version2({ ...numbered, ...more })).problems)),
+			"another kind of service",
+		);
 });
 
 test("the kind of a layer, and the languages in which its service is harvested", () => {

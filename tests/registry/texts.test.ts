@@ -6,7 +6,6 @@ import { owners } from "../../registry/schemas/definitions.ts";
 import { registration1, registration2 } from "../../registry/schemas/registration.ts";
 import { targetNames } from "../../registry/targets/table.ts";
 import {
-	oneOf,
 	type Problem,
 	problemAt,
 	schemaProblems,
@@ -54,13 +53,13 @@ const [syntax] = parseJson(new TextEncoder().encode("[1 2]")).problems;
 const french: [Problem, string][] = [
 	[problemAt("/en/my: member", "address", '"ftp://a: must be b"'), '/en/my: member: doit être une adresse http ou https, et non "ftp://a: must be b"'],
 	[problemAt("document", "type", textOf("an-object"), 1), "le document\u00a0: doit être un objet, et non 1"],
-	[problemAt("/payload_type", "enum", oneOf(["wms", "feature"]), textOf("nothing")), "/payload_type: doit être wms ou feature, et non rien"],
+	[problemAt("/payload_type", "enum", "wms | feature", textOf("nothing")), "/payload_type: doit être wms | feature, et non rien"],
 	[syntax as Problem, 'le document\u00a0: doit être en JSON\u00a0: voir la ligne 1, colonne 4'],
 ];
 
 test("a problem in French has its place and its values as they are", () => {
 	for (const [problem, text] of french) assert.is(textIn("fr", problem), text);
-	assert.is(textIn("en", french[2]?.[0] as Problem), "/payload_type: must be wms or feature, not nothing");
+	assert.is(textIn("en", french[2]?.[0] as Problem), "/payload_type: must be wms | feature, not nothing");
 });
 
 const isFrench = ["fr", "en;q=0.5, fr;q=0.7", "fr,en", "FR-ca ; q=1"];

@@ -14,7 +14,7 @@ import {
 	layerProblem,
 	readDocument,
 } from "../../../site/service/arcgis.ts";
-import { listOf, objectOf, parseAnswer, textOf } from "../../../site/service/decode.ts";
+import { listOf, objectOf, parseAnswer, quote, textOf } from "../../../site/service/decode.ts";
 import { type Ask, Trouble } from "../ask.ts";
 import type { DescriptionResult } from "../description.ts";
 import { checkEntries, type Service } from "../service.ts";
@@ -92,12 +92,12 @@ export async function describeArcgisService(
 
 function serviceProblem(document: Document, type: ServiceType): Cause | null {
 	if (isVectorTiles(document)) return causeOf("other-kind", "VectorTileServer");
-	if (type === "esriTile") return isObject(document.tileInfo) ? null : causeOf("no-tiles");
+	if (type === "esriTile") return isObject(document.tileInfo) ? null : causeOf("unlike", "MapServer (tiles)");
 	if (type === "esriImage") return isImageServer(document) ? null : causeOf("unlike", "ImageServer");
 	if (isImageServer(document)) return causeOf("other-kind", "ImageServer");
 	// Only some servers name the type.
 	if (!/^(?:(?:Map|Feature)Server)?$/.test(textOf(document.type)) || !Array.isArray(document.layers))
-		return causeOf("no-service");
+		return causeOf("other-kind", quote(textOf(document.type)) || "layer");
 	return leavesOf(document).length > 0 ? null : causeOf("no-layers");
 }
 

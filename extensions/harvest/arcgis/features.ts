@@ -68,7 +68,7 @@ async function askFeatures(address: string, query: Query, ask: Ask): Promise<num
 		return new Trouble(isFailure ? "down" : "wrong", what, { status });
 	}
 	if (Array.isArray(document?.features)) return document.features.length;
-	return new Trouble(document ? "wrong" : "down", causeOf("not-features"));
+	return new Trouble(document ? "wrong" : "down", causeOf("unlike", "ArcGIS (/query)"));
 }
 
 export async function askCount(address: string, layer: Document, ask: Ask): Promise<Document | Trouble> {

@@ -88,8 +88,8 @@ function createRunner(child: ChildProcess, { startMs, timeoutMs }: typeof proces
 	let lastId = 0;
 
 	function end() {
-		for (const resolve of waiting.values())
-			resolve({ reason: causeOf("process-ended"), orders: waiting.size });
+		const reason = causeOf("unread", "too much time or memory");
+		for (const resolve of waiting.values()) resolve({ reason, orders: waiting.size });
 		child.kill("SIGKILL");
 	}
 

@@ -88,7 +88,6 @@ const meanings: readonly (readonly [codes: RegExp, FailureReason, CauseCode])[] 
 	[/^ENOTFOUND$/, "connect", "name-unknown"],
 	[/^EAI_AGAIN$/, "network", "name-unknown"],
 	[/^ECONNREFUSED$/, "connect", "refused"],
-	[/^(?:ECONNRESET|UND_ERR_SOCKET)$/, "network", "broken-off"],
 	[/^(?:E(?:HOST|NET)UNREACH|ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/, "connect", "unreachable"],
 	[/^UND_ERR_(?:HEADERS|BODY)_TIMEOUT$/, "time", "slow"],
 	[/^(?:redirect count exceeded|ERR_INVALID_URL|URL scheme must|cross origin not)/, "redirect", "redirects"],

@@ -54,9 +54,8 @@ export function createFetch(options: FetchOptions = {}): GuardedFetch {
 		const limit = AbortSignal.timeout(limitMs);
 		const signal = init.signal ? AbortSignal.any([limit, init.signal]) : limit;
 		try {
-			if (!/^https?:$/.test(url.protocol))
-				throw new FetchFailure("address", causeOf("protocol", url.protocol));
-			if (url.username || url.password) throw new FetchFailure("address", causeOf("credentials"));
+			if (!/^https?:$/.test(url.protocol) || url.username || url.password)
+				throw new FetchFailure("address", causeOf("redirects"));
 			const headers = new Headers(init.headers);
 			if (!headers.has("User-Agent")) headers.set("User-Agent", userAgent);
 			client ??= import("undici").then((undici) => clientOf(undici, options));

@@ -46,7 +46,7 @@ export async function lookAtWms(subject: Subject, ask: Ask): Promise<{ isDrawn: 
 		const without = { ...facts, address: request.address, dimensions: [] };
 		const plain = await askPicture(requestOf(subject, without, request.reference), box, facts, ask);
 		const isNeeded = plain instanceof Trouble ? isRefused(plain) : isBlank(plain);
-		return { isDrawn: true, notes: isNeeded ? [...notes, causeOf("dimension", quote(names))] : notes };
+		return { isDrawn: true, notes: isNeeded ? [...notes, causeOf("needs", quote(names))] : notes };
 	}
 	if (places.isSure) throw new Trouble("empty", causeOf("empty-picture", quote(name)));
 	return { isDrawn: false, notes: [...notes, notSeen] };
@@ -65,7 +65,11 @@ function variantsOf({ layer, mapWkid }: Subject, facts: PictureFacts) {
 	const { style = "" } = layer ?? {};
 	const [first] = references;
 	if (first !== undefined && style !== "")
-		variants.push({ facts: { ...facts, style }, reference: first, notes: [causeOf("style", quote(style))] });
+		variants.push({
+			facts: { ...facts, style },
+			reference: first,
+			notes: [causeOf("needs", quote(`STYLES=${style}`))],
+		});
 	const oldest = { ...facts, isOlder: true, version: "1.1.1", formats: [], dimensions: [] };
 	return [...variants, { facts: oldest, reference: "EPSG:4326", notes: [] }];
 }

@@ -219,12 +219,9 @@ test("no feature layer is wrong, a server in trouble is down; what was known sta
 	const { text: good } = await harvest();
 	const noLayer = "wrong: does not answer as ArcGIS does";
 	for (const [layer, finding] of [
-		[changed({ type: "Group Layer" }), "wrong: is a group layer: register one of the layers in it"],
+		[changed({ type: "Group Layer" }), "wrong: is of another kind: Group Layer"],
 		[json({ pixelType: "U8", fields: [] }), "wrong: is of another kind: ImageServer"],
-		[
-			json({ fields: [], features: [] }),
-			"wrong: answers with features: the address must be that of the layer, without /query",
-		],
+		[json({ fields: [], features: [] }), "wrong: is of another kind: FeatureSet"],
 		[
 			json({ mapName: "Layers", layers: [{ id: 0 }] }),
 			"wrong: is a whole service: the address must end with the number of one layer",

@@ -8,7 +8,7 @@ type Step = number | [status: number, retryAfter: string] | "refused" | "reset" 
 
 const failures = {
 	refused: () => new FetchFailure("connect", causeOf("refused")),
-	reset: () => new FetchFailure("network", causeOf("broken-off")),
+	reset: () => new FetchFailure("network", causeOf("unreachable")),
 	slow: () => new FetchFailure("time", causeOf("slow", 10)),
 };
 

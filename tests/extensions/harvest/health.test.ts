@@ -47,7 +47,7 @@ test("a feature layer is well with a feature, empty without, down without an ans
 	const only = (capabilities: unknown) => json(layerDocument({ capabilities }));
 	const unseen = (words: string) => `could not be checked for features, since it ${words}`;
 	const refused = unseen("answers with ArcGIS error 400: No");
-	const noList = "answers a query with something that is no list of features";
+	const noList = "does not answer as ArcGIS (/query) does";
 	const rows: [services: Services, state: string | null, finding?: string][] = [
 		[{ feature: some }, null],
 		[{ feature: none }, "empty", "has no features"],
@@ -81,7 +81,7 @@ test("a service of version 2.0 is wrong for what its kind does not draw", async 
 	const map = { layers: [{ id: 0 }, { id: 1, subLayerIds: [0] }], tables: [{ id: 2 }] };
 	const [image, vector] = [{ pixelType: "U8" }, { tileInfo: {}, resourceInfo: { styleVersion: 8 } }];
 	const site = { status: "error", messages: ["No machine"] };
-	const whole = "is no whole service: the address must end with MapServer or FeatureServer";
+	const whole = "is of another kind: Feature Layer";
 	const wms =
 		"<WMS_Capabilities><Capability><Layer><Name>roads</Name></Layer></Capability></WMS_Capabilities>";
 	const rows: [type: string, document: object | string, more: object, finding?: string][] = [
@@ -90,7 +90,7 @@ test("a service of version 2.0 is wrong for what its kind does not draw", async 
 		["ogcWmts", wms, { recursive: true }, "does not answer as WMTS does"],
 		["ogcWms", wms.replace("<Name>roads</Name>", ""), { recursive: true }, "has no layers"],
 		["esriTile", { ...map, tileInfo: {} }, {}],
-		["esriTile", map, {}, "has no tiles: its pictures are drawn for each map"],
+		["esriTile", map, {}, "does not answer as MapServer (tiles) does"],
 		["esriTile", vector, {}, "is of another kind: VectorTileServer"],
 		["esriTile", site, {}, "answers with ArcGIS error ?: No machine"],
 		["esriImage", image, {}],

@@ -40,7 +40,7 @@ export function memoryFetch(
 		let url = new URL(String(input));
 		for (let redirects = 0; ; redirects += 1) {
 			init.signal?.throwIfAborted();
-			if (url.username !== "") throw new FetchFailure("address", causeOf("credentials"));
+			if (url.username !== "") throw new FetchFailure("address", causeOf("redirects"));
 			checkLiteral(url.hostname);
 			onRequest?.(url);
 			const answer = await answerOf(url, init);

@@ -405,7 +405,7 @@ test("what a viewer has to know is a finding, and what was not seen is no verdic
 			roads(here + dimension),
 			({ TIME }) => TIME !== undefined || "no time",
 			null,
-			["draws nothing without a value of time, for which it names no default"],
+			["draws nothing without time"],
 		],
 		[
 			roads(here, { request: elsewhere }),
@@ -418,7 +418,7 @@ test("what a viewer has to know is a finding, and what was not seen is no verdic
 			roads(`${here}<Style><Name>plain</Name></Style>`),
 			({ STYLES }) => STYLES === "plain" || "no style",
 			null,
-			["draws nothing without the name of a style, such as plain"],
+			["draws nothing without STYLES=plain"],
 		],
 		[roads(here + crs("EPSG:99999")), () => "bad CRS", null, [unseen]],
 		[roads(here), () => "No data", "down", ["answers with no picture: No data"]],

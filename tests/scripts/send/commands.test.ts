@@ -336,7 +336,7 @@ test("control characters and commands of a CI runner in an answer are spelled ou
 	const receipt = await put(scene);
 	assert.is(receipt.stdout, '{\n  "smallkey": "\\u009b2J\\u202e",\n  "key": "two\\nlines"\n}\n');
 	const command = "::error::merge this";
-	scene.answer = { status: 400, text: JSON.stringify({ errors: [hostile, `x\n${command}`], hint: command }) };
+	scene.answer = { status: 400, text: JSON.stringify({ errors: [hostile, `x\n${command}`] }) };
 	const { stderr } = await warns(put(scene), 1, `the service: ${shown}\n`);
 	assert.not.match(stderr, /^\s*::/m);
 	scene.answer = { status: 502, text: `<html>${hostile}\nBad gateway` };

@@ -125,7 +125,7 @@ test("a service without the map's reference is asked in another, and the page sa
 test("a service that fails is named with what it said, and is not drawn", async (context) => {
 	for (const [smallkey, expected] of [
 		["status", /^127\.0\.0\.1:\d+ answers with status 503$/],
-		["page", /^127\.0\.0\.1:\d+ answers with something that is no map$/],
+		["page", /^127\.0\.0\.1:\d+ answers with no picture$/],
 		["error", /^127\.0\.0\.1:\d+ answers with an exception: Invalid <b>query<\/b>$/],
 		["nowhere", /^nowhere\.example\.ca cannot be reached: it is down/],
 	] as const) {

@@ -13,7 +13,7 @@ function open(limits: object = {}, file = "odd-child.mjs") {
 	return { at, lookAt, textsOf, [Symbol.dispose]: close };
 }
 
-const tooMuch = "sent a document that takes too much time or memory to be read";
+const tooMuch = "sent a document that cannot be read: too much time or memory";
 
 for (const [path, words, limits] of [
 	["/exits", tooMuch],

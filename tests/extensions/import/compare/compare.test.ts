@@ -68,7 +68,7 @@ test("differences are counted by kind and class; exit code 1 is for what a viewe
 		"       1  the new service answers 500 (v1): down",
 		"       1  the older service answers 500 (v1): broken",
 		"       1  the older service answers with more than 3,000,000 bytes (v1): large",
-		"       1  the older service closes the connection early (v1): cut",
+		"       1  the older service cannot be reached (v1): cut",
 		"",
 		"Cosmetic: no viewer sees the difference, or it is better",
 		'       1  geometryType (v1): b ("esriGeometryPoint" → nothing)',
