@@ -15,11 +15,11 @@ export function createSite({ worker, limits }: Pick<ServiceCatalogue["settings"]
 		const { configuration, repository, tip, out, log, senders } = service;
 		if (!configuration.site) {
 			if (repository !== null) (await import("./data/output.ts")).removeCatalogue(out);
-			return { close: () => undefined };
+			return {};
 		}
 		const catalogue = folderPages(out, { isSecure: configuration.publicUrl.startsWith("https:") });
 		const routes = catalogueRoutes(catalogue);
-		if (repository === null) return { provides: { catalogue }, routes, close: () => undefined };
+		if (repository === null) return { provides: { catalogue }, routes };
 		const writer = new ServiceCatalogue({
 			repository,
 			out,

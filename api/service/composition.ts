@@ -37,7 +37,8 @@ type CoreService = Omit<RunningService, "observe">;
 export class StartedParts {
 	readonly all: Started[] = [];
 
-	constructor(readonly state: () => string | null) {}
+	/** @param readiness null if it is ready */
+	constructor(readonly readiness: () => string | null) {}
 
 	async start(extensions: readonly Extension[], core: CoreService): Promise<Context> {
 		const { all, observe, readiness } = this;
@@ -62,15 +63,14 @@ export class StartedParts {
 		for (const { observe } of this.all) observe?.(event);
 	};
 
-	readonly readiness = (): string | null => {
-		for (const { state } of [this, ...this.all]) {
-			const reason = state?.() ?? null;
-			if (reason !== null) return reason;
-		}
-		return null;
-	};
-
-	readonly close = (): Promise<void> => closeAll(this.all.map(({ close }) => close));
+	readonly close = (): Promise<void> =>
+		closeAll(
+			this.all.map(
+				({ close }) =>
+					() =>
+						close?.(),
+			),
+		);
 }
 
 /** Publishes each range, then calls the extensions, in order. */

@@ -44,10 +44,9 @@ export interface Extension {
 	start?(service: RunningService): Promise<Started> | Started;
 }
 
-export type LayerPart = (lang: Lang) => Partial<Omit<LayerStatus, "harvest" | "health">> & {
-	harvest?: Partial<LayerStatus["harvest"]>;
-	health?: Partial<LayerStatus["health"]>;
-};
+export type LayerPart = (
+	lang: Lang,
+) => Partial<Omit<LayerStatus, "health">> & { health?: Partial<LayerStatus["health"]> };
 
 export interface Started {
 	/** For later extensions. */
@@ -58,10 +57,8 @@ export interface Started {
 	/** Null: nothing is known. @param layer null if it is not registered */
 	layer?: (smallkey: string, layer: Layer | null) => Promise<LayerPart | null>;
 	refresh?: Context["refresh"];
-	/** For `/readyz`, in one line; null if it is ready. */
-	state?: () => string | null;
 	observe?: (event: ServiceEvent) => void;
-	close: () => unknown;
+	close?: () => unknown;
 }
 
 export type ServiceEvent = AnswerEvent | { kind: "harvest"; outcome: string };

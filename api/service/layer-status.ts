@@ -49,11 +49,8 @@ export function createReadStatus(
 				harvest: { state: "none" },
 				health: { state: "unknown" },
 			};
-			for (const { harvest, health, ...members } of parts.map((part) => part(lang)))
-				Object.assign(status, members, {
-					harvest: { ...status.harvest, ...harvest },
-					health: { ...status.health, ...health },
-				});
+			for (const { health, ...members } of parts.map((part) => part(lang)))
+				Object.assign(status, members, { health: { ...status.health, ...health } });
 			return status;
 		};
 	}

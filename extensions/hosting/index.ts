@@ -10,7 +10,7 @@ export function readMetrics(variables: Variables) {
 
 async function startMetrics(service: RunningService<ReturnType<typeof readMetrics>>): Promise<Started> {
 	const { configuration, gauges, log } = service;
-	if (!configuration.metrics) return { close: () => undefined };
+	if (!configuration.metrics) return {};
 	const { createMetrics, serveMetrics } = await import("./metrics.ts");
 	const { observe, text } = createMetrics();
 	const read = () => text(configuration.dataDir, gauges);

@@ -8,6 +8,5 @@ export const records: Extension = {
 	files: recordsFiles,
 	start: ({ catalogue }: SiteService) => ({
 		routes: catalogue ? recordsRoutes(catalogue) : [],
-		close: () => undefined,
 	}),
 };

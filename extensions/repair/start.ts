@@ -122,7 +122,7 @@ export type RepairingService = RunningService<Partial<HarvestSettings>> & Harves
 
 export function startRepair(service: RepairingService): Started {
 	const { configuration, repository, store, log, notify } = service;
-	if (repository === null) return { close: () => undefined };
+	if (repository === null) return {};
 	const { harvest } = configuration;
 	const env = childEnvironment(configuration);
 	const command = fileURLToPath(new URL("../../scripts/fragments.cjs", import.meta.url));

@@ -92,14 +92,13 @@ export async function findWaiting(repository: string, word: string): Promise<Wai
 
 /** A layer's status has the waiting change, or the last declined one. */
 export function startReviews({ repository }: RunningService): Started {
-	const close = () => undefined;
-	if (repository === null) return { close };
+	if (repository === null) return {};
 	const layerPart: Started["layer"] = async (smallkey, layer) => {
 		const review = await reviewOf(repository, smallkey);
 		const declined = review ? null : await declinedOf(repository, smallkey);
 		return layer || review || declined ? () => ({ review, declined }) : null;
 	};
-	return { layer: layerPart, close };
+	return { layer: layerPart };
 }
 
 async function reviewOf(repository: string, smallkey: string): Promise<LayerStatus["review"]> {

@@ -63,8 +63,8 @@ export interface HarvestService {
 export async function startHarvest(service: RunningService<HarvestSettings>): Promise<Started> {
 	const { repository, configuration, store, smallkeys, now, log, observe } = service;
 	const { harvest, notify: target } = configuration;
-	if (repository === null) return { close: () => undefined };
-	if (!harvest.on) return { layer: createLayerParts(repository, null), close: () => undefined };
+	if (repository === null) return {};
+	if (!harvest.on) return { layer: createLayerParts(repository, null) };
 	const notifier = target && createNotifier({ target, now, warn: (line) => log.warn(line) });
 	const notify = notifier?.notify;
 	const child = createHarvestProcess(new URL("./child.ts", import.meta.url), childEnvironment(configuration));
