@@ -78,11 +78,6 @@ function metaOf({ timestamp, method, review: reviewName }: Write, { id, review }
 	return {
 		author: id,
 		time: parseTimestamp(timestamp) ?? 0,
-		trailers: [
-			["Sender", id],
-			["TimeStamp", timestamp],
-			["Request", request],
-		] as const,
 		request,
 		method,
 		review,

@@ -49,9 +49,13 @@ export const serviceAuthor = "fragment-publisher";
 
 export const serviceIdentity = `${serviceAuthor} <${/* @__PURE__ */ authorMail(serviceAuthor)}>`;
 
-export function commitMessage(meta: Meta): string {
-	const trailers = meta.trailers.map(([name, text]) => `${name}: ${text}`);
-	return [meta.subject, ...(trailers.length > 0 ? ["", ...trailers] : [])].join("\n");
+/** @param group all changes of the commit */
+export function commitMessage(subject: string, group: readonly Meta[]): string {
+	const trailers = group.flatMap(({ author, time, request }) => [
+		...(author === serviceAuthor ? [] : [`Sender: ${author}`]),
+		...(request === null ? [] : [`TimeStamp: ${new Date(time).toISOString()}`, `Request: ${request}`]),
+	]);
+	return [subject, ...(trailers.length > 0 ? ["", ...new Set(trailers)] : [])].join("\n");
 }
 
 /** In the commit of a declined change: the served commit at that time. */

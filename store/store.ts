@@ -25,7 +25,6 @@ export interface Meta {
 	/** In milliseconds since 1970. */
 	time: number;
 	subject: string;
-	trailers: readonly (readonly [string, string])[];
 	/** SHA-256 of the signature's text in hex, also the trailer `Request`; null if not signed. */
 	request: string | null;
 	/** The signature does not cover it. */

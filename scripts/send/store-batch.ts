@@ -62,7 +62,6 @@ export async function storeBatch(
 		author: sender,
 		time,
 		subject: verb,
-		trailers: [["Sender", sender]],
 		request: null,
 		review: false,
 		...(reviewName !== undefined && !dryRun && { review: true, reviewName }),

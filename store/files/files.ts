@@ -26,19 +26,20 @@ export async function findForeignRoot(folder: string, command: string, uid = pro
 
 /** @returns null if the path does not exist @throws {Error} with the path and a cause */
 export async function ifThere<T>(path: string, call: Promise<T>): Promise<T | null> {
-	return call.catch((error: NodeJS.ErrnoException) => {
-		if (error.code === "ENOENT") return null;
-		throw new Error(`${path}: cannot be read`, { cause: error });
-	});
+	return call.catch((error) => nullIfMissing(path, error));
 }
 
 export function ifThereSync<T>(path: string, call: () => T): T | null {
 	try {
 		return call();
 	} catch (error) {
-		if (["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) return null;
-		throw new Error(`${path}: cannot be read`, { cause: error });
+		return nullIfMissing(path, error as NodeJS.ErrnoException);
 	}
+}
+
+function nullIfMissing(path: string, error: NodeJS.ErrnoException): null {
+	if (["ENOENT", "ENOTDIR"].includes(error.code ?? "")) return null;
+	throw new Error(`${path}: cannot be read`, { cause: error });
 }
 
 export const readIfThere = (path: string) => ifThere(path, readFile(path));

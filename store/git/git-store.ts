@@ -62,7 +62,6 @@ async function commitSeed(writer: GroupWriter, time: number, edits: Edit[]): Pro
 		author: serviceAuthor,
 		subject,
 		time,
-		trailers: [],
 		request: null,
 		review: false,
 	};

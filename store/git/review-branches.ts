@@ -3,8 +3,8 @@ import { authorOf, reviewBranch, serviceIdentity } from "../naming.ts";
 import type { Meta } from "../store.ts";
 import type { Branch } from "./branch.ts";
 import type { CommitReader } from "./commands/cat-file.ts";
-import { isDescendant, listCommits, personText, readCommits } from "./commands/commits.ts";
-import { runGit } from "./commands/run.ts";
+import { isDescendant } from "./commands/commits.ts";
+import { gitText, runGit } from "./commands/run.ts";
 
 export interface Place {
 	branch: string;
@@ -28,14 +28,11 @@ export async function findReview(branch: Branch, meta: Meta): Promise<Place> {
 	return { branch: name, base, reader: branch.readerAt(base), waiting: { holder, spellings } };
 }
 
-const maxReviewCommits = 100;
-
 /** The sender of the newest change. */
 async function senderOf(repository: string, served: string, review: string): Promise<string | null> {
-	const words = ["--topo-order", `--max-count=${maxReviewCommits}`, `${served}..${review}`];
-	for await (const { author, committer } of readCommits(repository, await listCommits(repository, words)))
-		if (personText(committer) === serviceIdentity) return authorOf(author.mail);
-	return null;
+	const ofService = ["--fixed-strings", `--committer=${serviceIdentity}`];
+	const words = ["log", "-1", "--topo-order", "--format=%ae", ...ofService, `${served}..${review}`];
+	return authorOf(await gitText(repository, words));
 }
 
 /** The name of a layer's review is its smallkey; a review of many layers is read. */

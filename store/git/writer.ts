@@ -96,7 +96,7 @@ export class GroupWriter {
 		const committer = personAt(serviceAuthor, now());
 		const input = group.flatMap(({ edits, meta }, index) => {
 			const author = personAt(meta.author, meta.time);
-			const commit = { author, committer, message: commitMessage(meta), edits };
+			const commit = { author, committer, message: commitMessage(meta.subject, [meta]), edits };
 			return commitCommands(ref, index === 0 ? from : null, commit);
 		});
 		this.#unsynced.add(join(repository, "objects", "pack"));

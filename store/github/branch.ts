@@ -141,6 +141,7 @@ function plainFiles(tree: readonly { path: string; mode: string; sha: string }[]
 interface Step {
 	edits: Edit[];
 	meta: Meta;
+	message?: string;
 }
 
 /** GitHub asks clients to make few writes at the same time. */
@@ -161,11 +162,11 @@ export async function commitEach(
 	};
 	const trees = await pMap(steps, writeStep, { concurrency: treesAtOnce });
 	const commits: string[] = [];
-	for (const [index, { meta }] of steps.entries()) {
+	for (const [index, { meta, message = commitMessage(meta.subject, [meta]) }] of steps.entries()) {
 		if (index > 0 && !hasTime()) break;
 		const { data } = await github.rest.git.createCommit({
 			...github.repo,
-			message: commitMessage(meta),
+			message,
 			author: personAt(meta.author, new Date(meta.time)),
 			committer: personAt(serviceAuthor, now),
 			tree: trees[index] as string,
@@ -185,10 +186,9 @@ function personAt(name: string, time: Date) {
 export function joinSteps(steps: readonly Step[]): Step[] {
 	const [first, second] = steps;
 	if (!first || !second) return [...steps];
-	const trailers = new Map(steps.flatMap(({ meta }) => meta.trailers).map((pair) => [pair.join(": "), pair]));
-	const subject = `change ${steps.length} layers`;
-	const meta = { ...first.meta, smallkey: null, subject, trailers: [...trailers.values()] };
-	return [{ meta, edits: steps.flatMap(({ edits }) => edits) }];
+	const group = steps.map(({ meta }) => meta);
+	const message = commitMessage(`change ${steps.length} layers`, group);
+	return [{ ...first, edits: steps.flatMap(({ edits }) => edits), message }];
 }
 
 /** With about 200 files or 2.5 MB at once GitHub times out: 502, or 422 "Sorry, your request timed out". */

@@ -160,7 +160,7 @@ export class Handlers extends Requests {
 	};
 
 	async commit(...edits: Edit[]) {
-		const meta = { smallkey: null, author: "test", time: this.now, subject: "test", trailers: [] };
+		const meta = { smallkey: null, author: "test", time: this.now, subject: "test" };
 		await this.store.change(async () => edits, { ...meta, request: null, review: false });
 	}
 

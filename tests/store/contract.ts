@@ -25,19 +25,12 @@ export function newRequest(): string {
 }
 
 export function metaOf(smallkey: string, parts: Partial<Meta> = {}): Meta {
-	const request = parts.request === undefined ? newRequest() : parts.request;
-	const time = Date.now();
 	return {
 		smallkey,
 		author: "jstest",
-		time,
+		time: Date.now(),
 		subject: `register ${smallkey} (wms)`,
-		trailers: [
-			["Sender", "jstest"],
-			["TimeStamp", new Date(time).toISOString()],
-			...(request === null ? [] : [["Request", request] as const]),
-		],
-		request,
+		request: newRequest(),
 		review: false,
 		...parts,
 	};

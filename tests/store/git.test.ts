@@ -51,14 +51,13 @@ test("a new repository is on the disk with all folders on its path, and set up",
 test("a commit names its sender, its time, its trailers and the service", async ({ world }) => {
 	const request = "a".repeat(64);
 	const time = Date.UTC(2026, 2, 4, 12);
-	const trailers = [["Sender", "energy"] as const, ["Request", request] as const];
 	const commit = await committed(
-		world.put("who", "a", { author: "energy", time, subject: "register who (wms)", trailers }),
+		world.put("who", "a", { author: "energy", time, subject: "register who (wms)", request }),
 	);
 	const format = "--format=%an <%ae> %at%n%cn <%ce>%n%B";
 	assert.is(
 		await world.git("log", "-1", format, commit),
-		`energy <energy@sender.invalid> ${time / 1000}\n${serviceIdentity}\nregister who (wms)\n\nSender: energy\nRequest: ${request}`,
+		`energy <energy@sender.invalid> ${time / 1000}\n${serviceIdentity}\nregister who (wms)\n\nSender: energy\nTimeStamp: 2026-03-04T12:00:00.000Z\nRequest: ${request}`,
 	);
 	assert.is(await world.tip(), commit);
 });

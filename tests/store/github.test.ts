@@ -45,14 +45,16 @@ const answer = (status: number, message?: string, headers = {}): Effect => ({
 test("a commit names its sender, time, request and the service", async ({ peer }) => {
 	const time = Date.UTC(2026, 0, 2, 3, 4, 5, 678);
 	const request = "ab".repeat(32);
-	const trailers = [["Sender", "energy"] as const, ["Request", request] as const];
-	const { commit } = await put(peer.store(), "23ax5t", "é\n", { time, author: "energy", request, trailers });
+	const { commit } = await put(peer.store(), "23ax5t", "é\n", { time, author: "energy", request });
 	const { data } = await peer.api<{ commit: Record<string, unknown> }>("GET", `/commits/${commit}`);
 	const { author, committer, message } = data.commit;
 	const date = "2026-01-02T03:04:05Z";
 	assert.equal(author, { name: "energy", email: "energy@sender.invalid", date });
 	assert.is((committer as { name: string }).name, serviceAuthor);
-	assert.is(message, `register 23ax5t (wms)\n\nSender: energy\nRequest: ${request}`);
+	assert.is(
+		message,
+		`register 23ax5t (wms)\n\nSender: energy\nTimeStamp: 2026-01-02T03:04:05.678Z\nRequest: ${request}`,
+	);
 	assert.is(await peer.file("layers/23/23ax5t.json"), "é\n");
 	assert.is.not(await peer.file("README.md"), null);
 });

@@ -28,7 +28,7 @@ async function commit(
 	decide: Decide,
 	words: Pick<Meta, "smallkey" | "subject">,
 ) {
-	const meta = { author: serviceAuthor, trailers: [], request: null, review: false, ...words };
+	const meta = { author: serviceAuthor, request: null, review: false, ...words };
 	const outcome = await store.change(decide, { ...meta, time: now().getTime() });
 	if (isRefusal(outcome)) throw new Error(`${words.subject}: ${textsOf(outcome.errors).join("; ")}`);
 }

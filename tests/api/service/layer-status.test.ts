@@ -141,7 +141,7 @@ test("harvest and health are what the harvester knows, in the publisher's words"
 	assert.match(new TextDecoder().decode(reply.bodyIn?.("fr")), `"findings":["${fr}"]`);
 	const path = "layers/health.json";
 	const health = '{"sick":{"wells":{"state":"down","since":"2026-W09"}}}';
-	const meta = { smallkey: null, author: "x", time: noon, subject: "x", trailers: [], request: null };
+	const meta = { smallkey: null, author: "x", time: noon, subject: "x", request: null };
 	await local.store.change(async () => [{ path, text: health }], { ...meta, review: false });
 	assert.is((await read())[1]?.since, "2026-W09");
 	lastChecks.clear();
