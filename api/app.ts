@@ -70,8 +70,7 @@ export function routeOf(
 	const { basePath, targets } = settings;
 	const isBelow = target.startsWith(basePath);
 	const path = isBelow ? target.slice(basePath.length) : "";
-	// No target is both a read's and a write's.
-	if (isWriteMethod(method) && writePaths.test(path)) return routeWrite(method, target, path, basePath);
+	if (writePaths.test(path)) return routeWrite(method, target, path, basePath);
 	const isRead = method === "GET" || method === "HEAD";
 	const readOnly = (route: Route) => (isRead ? route : refused(refuseRead(405)));
 	const read = parseRead(target, settings);
@@ -85,9 +84,8 @@ export function routeOf(
 	if (operation) return readOnly({ kind: operation });
 	if (segment !== undefined) return readOnly({ kind: "status", segment });
 	// A PUT or DELETE of any other path is refused as a write.
-	if (method === "PUT" || method === "DELETE" || writePaths.test(path))
-		return routeWrite(method, target, path, basePath);
-	const route = routes.find((other) => isBelow && (isRead || !other.isFallback) && other.matches(path));
+	if (method === "PUT" || method === "DELETE") return routeWrite(method, target, path, basePath);
+	const route = routes.find((other) => isBelow && other.matches(path));
 	return route ? readOnly({ kind: "other", route, path }) : refused(refuseRead(404));
 }
 
@@ -127,12 +125,10 @@ export interface Engine {
 	write: (action: WriteAction) => Promise<Reply>;
 	client: () => Client;
 	question: () => Pick<Question, "acceptEncoding" | "address">;
-	/** Why nothing is served, in one line. */
-	problem?: () => string | null;
 }
 
 export function answer(route: Route, basePath: string, engine: Engine): Reply | Promise<Reply> {
-	const { context, ifNoneMatch, problem = () => null } = engine;
+	const { context, ifNoneMatch } = engine;
 	switch (route.kind) {
 		case "doc":
 		case "docs":
@@ -149,9 +145,9 @@ export function answer(route: Route, basePath: string, engine: Engine): Reply | 
 			// A list, as in the older service.
 			return jsonReply(200, [version], { ...fragmentHeaders, "Cache-Control": "no-store" });
 		case "healthz":
-			return answerHealth(problem(), ["ok", version, context.commit ?? ""].join(" ").trimEnd());
+			return answerHealth(null, ["ok", version, context.commit ?? ""].join(" ").trimEnd());
 		case "readyz":
-			return answerHealth(problem() ?? context.readiness(), "ok");
+			return answerHealth(context.readiness(), "ok");
 		default:
 			return route.reply;
 	}
@@ -171,6 +167,8 @@ export function answerFailure(error: unknown, kind: Route["kind"], log: Context[
 	}
 	log.error(error);
 	if (kind === "write") return refuse({ status: 500, errors: [problemAt("", "failed")] });
+	if (kind === "healthz" || kind === "readyz")
+		return answerHealth("the configuration is wrong: see the log", "");
 	if (kind !== "status") return refuseRead(500);
 	return refuse({ status: 500, errors: [problemAt("", "read-only")] }, anySite);
 }
@@ -181,14 +179,12 @@ export async function answerStatus(
 	read: ReadStatus | null,
 	client: Client = [],
 ): Promise<Reply> {
-	const refuseStatus = (status: number, error: Problem, retryAfter?: number) =>
-		refuse({ status, errors: [error], retryAfter }, anySite);
+	const refuseStatus = (status: number, error: Problem) => refuse({ status, errors: [error] }, anySite);
 	const text = decodeSegment(segment) ?? segment;
 	const smallkey = parseSmallkey(text);
 	if (!smallkey) return refuseStatus(400, smallkeyProblem(text));
 	if (!read) return refuseStatus(404, problemAt("status", "status-elsewhere"));
 	const status = await read(smallkey, client);
-	if (status === "too many") return refuseStatus(429, problemAt("", "limit", 2), 2);
 	if (!status) return refuseStatus(404, problemAt("smallkey", "not-registered", smallkey));
 	const { etag } = status("en");
 	return textReply(200, status, { ...anySite, ...(etag !== null && { ETag: etag }) });

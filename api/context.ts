@@ -15,10 +15,7 @@ export interface Refresh {
 }
 
 /** Null if there is neither layer nor waiting change. @throws {StoreBusy} */
-export type ReadStatus = (
-	smallkey: string,
-	client: Client,
-) => Promise<((lang: Lang) => LayerStatus) | "too many" | null>;
+export type ReadStatus = (smallkey: string, client: Client) => Promise<((lang: Lang) => LayerStatus) | null>;
 
 export interface Question {
 	path: string;
@@ -32,8 +29,6 @@ export interface Question {
 
 export interface OtherRoute {
 	name: string;
-	/** Answers only reads that no other route answers. */
-	isFallback?: boolean;
 	matches: (path: string) => boolean;
 	answer: (question: Question) => Promise<Reply> | Reply;
 }

@@ -50,17 +50,16 @@ export class Room {
 				else this.#byName.delete(name);
 			}
 		};
-		/** @returns `client`: it holds its share; `all`: the room is full */
-		const take = (amount: number): "client" | "all" | null => {
+		/** @returns false if the room, or the client's share, is full */
+		const take = (amount: number): boolean => {
 			const free = this.max - this.#held - amount;
-			if (free < 0) return "all";
-			const full = client.find((name, index) => {
+			const fits = (name: string, index: number) => {
 				const held = (this.#byName.get(name) ?? 0) + amount;
-				return held * ((shareDivisors[index] as number) - 1) > free;
-			});
-			if (full !== undefined) return this.#byName.has(full) ? "client" : "all";
+				return held * ((shareDivisors[index] as number) - 1) <= free;
+			};
+			if (free < 0 || !client.every(fits)) return false;
 			add(amount);
-			return null;
+			return true;
 		};
 		return { take, end: () => add(-amountHeld) };
 	}

@@ -41,7 +41,8 @@ export function writeHeaders(header: (name: string) => string | null | undefined
 }
 
 /**
- * Limit of the address → 429, size → 413, encoding → 415, signature and time → 401, payload → 400, ownership → 403, store → the answer.
+ * Limit of the address → 429, size → 413, encoding → 415, signature and time → 401, payload → 400, ownership →
+ * 403, store → the answer.
  * @throws {StoreBusy}
  */
 export async function answerWrite(write: Write, context: Context): Promise<Reply> {

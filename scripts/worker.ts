@@ -2,7 +2,7 @@
 import { logText } from "../api/log.ts";
 import { refuseFile } from "../api/reply.ts";
 import { type Bindings, FragmentWorker, filesOf } from "../api/worker/worker.ts";
-import { Catalogue, catalogueRoutes } from "../site/http/catalogue-requests.ts";
+import { Catalogue, catalogueRoute } from "../site/http/catalogue-requests.ts";
 
 /**
  * A search of records needs every chunk, more files than a request may fetch: a build has records as files
@@ -26,7 +26,7 @@ const noRecords = {
 };
 
 export function createSiteWorker(log: (fields: object) => void) {
-	return new FragmentWorker(log, (bindings) => [noRecords, ...catalogueRoutes(catalogueOf(bindings))]);
+	return new FragmentWorker(log, (bindings) => [noRecords, catalogueRoute(catalogueOf(bindings))]);
 }
 
 export default createSiteWorker((fields) => console.log(logText(fields)));

@@ -1,6 +1,6 @@
 import { senderNamesOf } from "../api/senders.ts";
 import type { Extension, RunningService, Started } from "../api/service/extensions.ts";
-import { type Catalogue, catalogueRoutes } from "./http/catalogue-requests.ts";
+import { type Catalogue, catalogueRoute } from "./http/catalogue-requests.ts";
 import { folderPages } from "./http/folder-pages.ts";
 import { ServiceCatalogue } from "./process/catalogue-process.ts";
 import { catalogueOptions, readSite, type SiteSettings } from "./process/site-settings.ts";
@@ -18,7 +18,7 @@ export function createSite({ worker, limits }: Pick<ServiceCatalogue["settings"]
 			return {};
 		}
 		const catalogue = folderPages(out, { isSecure: configuration.publicUrl.startsWith("https:") });
-		const routes = catalogueRoutes(catalogue);
+		const routes = [catalogueRoute(catalogue)];
 		if (repository === null) return { provides: { catalogue }, routes };
 		const writer = new ServiceCatalogue({
 			repository,

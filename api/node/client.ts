@@ -101,14 +101,14 @@ export async function readBody(
 	request: IncomingMessage,
 	take: ReturnType<Room["hold"]>["take"],
 ): Promise<Uint8Array | Reply> {
-	if (take(leastBodyBytes)) return refuse(noRoom);
+	if (!take(leastBodyBytes)) return refuse(noRoom);
 	const chunks: Uint8Array[] = [];
 	let length = 0;
 	try {
 		for await (const chunk of request.iterator({ destroyOnReturn: false })) {
 			length += chunk.length;
 			if (length > maxRegistrationBytes) return refuse(tooLarge);
-			if (take(chunk.length)) return refuse(noRoom);
+			if (!take(chunk.length)) return refuse(noRoom);
 			chunks.push(chunk);
 		}
 	} catch {

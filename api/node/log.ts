@@ -43,7 +43,7 @@ export const serviceLog: Log = {
 
 const writeRefusal = limitedLog(writeLine, 100);
 
-export function logAnswer({ kind: _kind, ...line }: AnswerEvent): void {
+export function logAnswer({ kind: _kind, route: _route, ...line }: AnswerEvent): void {
 	if (line.id === null) return;
 	const write = line.status < 400 ? writeLine : writeRefusal;
 	write(line);

@@ -57,9 +57,7 @@ export function createReadStatus(
 
 	return async (smallkey, client) => {
 		const place = room.hold(client);
-		const full = place.take(1);
-		if (full === "client") return "too many";
-		if (full) throw new StoreBusy("busy", 2, "too many requests for the status of layers");
+		if (!place.take(1)) throw new StoreBusy("busy", 2, "too many requests for the status of layers");
 		return pool(() => readStatus(smallkey)).finally(place.end);
 	};
 }

@@ -135,6 +135,10 @@ export class FragmentWorker {
 			const { method, headers } = request;
 			const route = routeOf(method, target, settings, routes);
 			kind = route.kind;
+			if (kind === "healthz" || kind === "readyz") {
+				filesOf(bindings);
+				this.#contextOf(bindings);
+			}
 			return await answer(route, settings.basePath, {
 				context: {
 					readiness: () => this.#contextOf(bindings).readiness(),
@@ -153,21 +157,9 @@ export class FragmentWorker {
 				},
 				client: () => [],
 				question: () => ({ acceptEncoding: "", address: null }),
-				problem: () => this.#problemOf(bindings),
 			});
 		} catch (error) {
 			return answerFailure(error, kind, this.#errors);
-		}
-	}
-
-	#problemOf(bindings: Bindings): string | null {
-		try {
-			filesOf(bindings);
-			this.#contextOf(bindings);
-			return null;
-		} catch (error) {
-			this.#errors.error(error);
-			return "the configuration is wrong: see the log";
 		}
 	}
 }

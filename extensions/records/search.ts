@@ -120,7 +120,7 @@ export function createSearch() {
 	/** @returns null if too many searches wait */
 	return async (load: () => Promise<readonly Entry[]>, query: ItemsQuery, client: Client) => {
 		const held = room.hold(client);
-		if (held.take(1)) return null;
+		if (!held.take(1)) return null;
 		const search = async () => {
 			const matches: Entry[] = [];
 			await eachInSlices(await load(), (entry) => {

@@ -132,8 +132,8 @@ export class Catalogue {
 	}
 }
 
-/** The last one has a page for all other paths. */
-export function catalogueRoutes(catalogue: Catalogue): OtherRoute[] {
+/** For all paths that no route before it has. */
+export function catalogueRoute(catalogue: Catalogue): OtherRoute {
 	const answer = (question: Question) => {
 		const { path, basePath } = question;
 		const route = parsePage(path, basePath);
@@ -141,8 +141,5 @@ export function catalogueRoutes(catalogue: Catalogue): OtherRoute[] {
 			return { status: 301, headers: { Location: route, "Cache-Control": "no-cache" }, body: emptyBody };
 		return route ? catalogue.answer(route, question) : answerNoPage(path, basePath);
 	};
-	return [
-		{ name: "page", matches: (path) => parsePage(path, "") !== null, answer },
-		{ name: "page", isFallback: true, matches: (path) => path.startsWith("/"), answer },
-	];
+	return { name: "page", matches: (path) => path.startsWith("/"), answer };
 }

@@ -10,7 +10,7 @@ import { suite, type Test } from "../../helpers/suite.ts";
 export type TestOptions = Partial<Omit<NodeOptions, "context">> & { context?: Partial<Context> };
 
 export function pageRoute(answer: OtherRoute["answer"]): OtherRoute {
-	return { name: "page", isFallback: true, matches: () => true, answer };
+	return { name: "page", matches: () => true, answer };
 }
 
 export function linesOf(headers: Record<string, string>): string {

@@ -6,7 +6,7 @@ import { routeOf } from "../../../api/app.ts";
 import { recordsRoutes } from "../../../extensions/records/routes.ts";
 import { targetNames, targets } from "../../../registry/targets/table.ts";
 import { openApiDocument, schemaFiles } from "../../../site/data/openapi.ts";
-import { catalogueRoutes } from "../../../site/http/catalogue-requests.ts";
+import { catalogueRoute } from "../../../site/http/catalogue-requests.ts";
 import { folderPages } from "../../../site/http/folder-pages.ts";
 import { test } from "../../helpers/suite.ts";
 import { temporaryFolder, writeFiles } from "../../helpers/world.ts";
@@ -30,7 +30,7 @@ function example(path: string) {
 test("every operation is a route of the service, and none is named twice", () => {
 	const settings = { basePath: "", docsMaxKeys: 1000, targets: targetNames, site: true };
 	const catalogue = folderPages("/nowhere");
-	const others = [...recordsRoutes(catalogue), ...catalogueRoutes(catalogue)];
+	const others = [...recordsRoutes(catalogue), catalogueRoute(catalogue)];
 	const ids = new Set<string>();
 	const actions = new Set<string>();
 	for (const [path, operations] of Object.entries(document.paths)) {
