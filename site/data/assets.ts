@@ -3,10 +3,10 @@ import { readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, type Metafile, type Plugin, stop } from "esbuild";
-import { standaloneValidators } from "../../registry/schemas/standalone.ts";
 import { type CatalogueOptions, parseSignature } from "../process/site-settings.ts";
 import { causes } from "../text/causes.ts";
 import { pageTexts } from "../text/page-texts.ts";
+import { standaloneValidators } from "./standalone.ts";
 
 /** Names of its files have a hash of the content. */
 const assetFolder = "assets";

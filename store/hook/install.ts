@@ -61,9 +61,8 @@ const checkNode = [
 ].join("\n");
 
 async function bundleHook(): Promise<string> {
-	// On demand: they take longer than the rest of a start.
+	// On demand: it takes longer than the rest of a start.
 	const { build } = await import("esbuild");
-	const { standaloneValidators } = await import("../../registry/schemas/standalone.ts");
 	const result = await build({
 		entryPoints: [join(root, "store/hook/main.ts")],
 		absWorkingDir: root,
@@ -76,7 +75,6 @@ async function bundleHook(): Promise<string> {
 		minify: true,
 		legalComments: "none",
 		banner: { js: checkNode },
-		plugins: [standaloneValidators],
 		logLevel: "silent",
 	});
 	return result.outputFiles[0]?.text ?? "";

@@ -1,11 +1,13 @@
 import Ajv, { _ } from "ajv";
 import standaloneCode from "ajv/dist/standalone/index.js";
 import type { Plugin } from "esbuild";
-import type { Validator } from "./compile.ts";
+import type { Validator } from "../../registry/schemas/compile.ts";
 
-/** @param module the name of a file here, whose validators have the same options */
+const folder = new URL("../../registry/schemas/", import.meta.url);
+
+/** @param module the name of a file there, whose validators have the same options */
 async function generateCode(module: string): Promise<string> {
-	const exports: Record<string, Required<Validator>> = await import(new URL(module, import.meta.url).href);
+	const exports: Record<string, Required<Validator>> = await import(new URL(module, folder).href);
 	const validators = Object.entries(exports).map(([name, { compiledFrom }]) => ({ name, ...compiledFrom }));
 	const ajv = new Ajv({
 		...validators[0]?.options,
@@ -15,7 +17,7 @@ async function generateCode(module: string): Promise<string> {
 		code: { source: true, esm: true, lines: true, formats: _`formats` },
 	});
 	const ids = Object.fromEntries(validators.map(({ name, schema }) => [name, schema.$id]));
-	return `import { formats } from "./definitions.ts";\n${standaloneCode(ajv, ids)}`;
+	return `import { formats } from "../../registry/schemas/definitions.ts";\n${standaloneCode(ajv, ids)}`;
 }
 
 /** Workers forbid code generation: ajv's standalone code replaces each module that compiles schemas. */
