@@ -58,21 +58,8 @@ function hasOddHost(address: string, { hostname }: URL): boolean {
 	return /^https?:\/{3}/i.test(address) || /^\.|\.\./.test(hostname);
 }
 
-/** Every OGC request sets these (06-042, section 6.8; 07-057r7, section 8.2). */
-const requestParameter = /^(?:service|request|version)(?:=|$)/i;
-
-/** Some servers refuse a repeated parameter. */
-export function withoutRequest(address: string): string {
-	const [, path = "", query = "", fragment = ""] = /^([^?#]*)(?:\?([^#]*))?(#.*)?$/s.exec(address) ?? [];
-	const all = query.split("&");
-	const remaining = all.filter((parameter) => !requestParameter.test(parameter));
-	if (query !== "" && remaining.length === all.length) return address;
-	const kept = remaining.filter(Boolean).join("&");
-	return `${path}${kept && `?${kept}`}${fragment}`;
-}
-
 /** Types whose address is a MapServer, a FeatureServer or a layer in one. */
-export const arcgisKinds = new Set(["esriFeature", "esriMapServer", "esriFeatureServer"]);
+const arcgisKinds = new Set(["esriFeature", "esriMapServer", "esriFeatureServer"]);
 
 /**
  * Why no viewer can draw the layer from this address. Null where uncertain: it may be a proxy's. `type` as
@@ -99,16 +86,20 @@ function asksForWms(url: URL): boolean {
 	return [...url.searchParams].some(([name, value]) => /^service$/i.test(name) && /^wms$/i.test(value));
 }
 
-/** Viewers set their own. */
-const formParameters = new Set(["f", "callback", "_"]);
+/** What every OGC request sets (06-042, section 6.8; 07-057r7, section 8.2). */
+const ogcParameters = /^(?:service|request|version)$/i;
+const arcgisParameters = /^(?:f|callback|_)$/i;
 
-export function withoutForm(address: string): string {
+/** Without the parameters that viewers set, which some servers refuse twice, and without a fragment. */
+export function withoutParameters(address: string, isOgc: boolean): string {
 	const [, path = "", query = ""] = /^([^?#]*)\??([^#]*)/.exec(address) ?? [];
-	const kept = query.split("&").filter((parameter) => {
+	const parameters = query.split("&");
+	const kept = parameters.filter((parameter) => {
 		const [name = parameter] = new URLSearchParams(parameter).keys();
-		return parameter !== "" && !formParameters.has(name.toLowerCase());
+		return !(isOgc ? ogcParameters : arcgisParameters).test(name);
 	});
-	return kept.length > 0 ? `${path}?${kept.join("&")}` : path;
+	const rest = kept.length === parameters.length ? query : kept.filter(Boolean).join("&");
+	return rest === "" ? path : `${path}?${rest}`;
 }
 
 export function serviceNameIn(address: string): string {

@@ -1,14 +1,5 @@
 import type { FromSchema } from "json-schema-to-ts";
-import {
-	addressesOf,
-	addressProblems,
-	arcgisKinds,
-	arcgisPath,
-	isBlockedOn,
-	kindProblem,
-	withoutForm,
-	withoutRequest,
-} from "./addresses.ts";
+import { addressesOf, addressProblems, isBlockedOn, kindProblem, withoutParameters } from "./addresses.ts";
 import { parseJson } from "./json.ts";
 import { registration1, registration2 } from "./schemas/registration.ts";
 import { validateRegistration1, validateRegistration2 } from "./schemas/validate-documents.ts";
@@ -157,21 +148,17 @@ function* oddities(address: string, url: URL, type: string): Generator<Text> {
 	// Stored registrations may have an address of another kind.
 	const problem = kindProblem(url, type);
 	if (problem) yield problem;
-	else if (arcgisKinds.has(type) && !arcgisPath.test(url.pathname)) yield textOf("odd-arcgis");
-	if (type === "ogcWms" || type.startsWith("esri")) yield* oddQuery(address, url, type === "ogcWms");
-	if (url.hash !== "") yield textOf("fragment");
+	if (type === "ogcWms" || type.startsWith("esri")) yield* oddQuery(address, type === "ogcWms");
 	const host = url.hostname.replace(/^\[|\]$/g, "");
 	const isLocal = host === "localhost" || host.endsWith(".localhost");
 	if (isLocal || privateHost.test(host)) yield textOf("private-host", host);
 	if (isBlockedOn(url.href)) yield textOf("not-https");
 }
 
-function* oddQuery(address: string, { search }: URL, isWms: boolean): Generator<Text> {
-	const [sent = ""] = address.split("#");
-	const kept = (isWms ? withoutRequest(sent) : withoutForm(sent)).split("?")[1] ?? "";
+function* oddQuery(address: string, isWms: boolean): Generator<Text> {
+	const [, kept = ""] = withoutParameters(address, isWms).split("?");
 	const names = [...new Set(new URLSearchParams(kept).keys())];
-	if (kept === "" && (search !== "" || (isWms && sent.endsWith("?")))) yield textOf("query-left-out");
-	else if (isWms && kept !== "") yield textOf("query-lost");
+	if (isWms && kept !== "") yield textOf("query-lost");
 	else if (names.length > 0) yield textOf("query-kept", names.map(shownValue).join(", "));
 }
 
@@ -199,11 +186,5 @@ export function warningsOf(registration: Registration): Problem[] {
 			warnings.push(problemAt(`/${lang}/feature_info_type`, "unread-info", types));
 		}
 	}
-	if (layerIn(registration.en) === layerIn(registration.fr))
-		warnings.push(problemAt("/fr/service_url", "same-service"));
 	return warnings;
-}
-
-function layerIn({ service_url, layer, scrape_only }: Members): string {
-	return JSON.stringify([service_url, layer, scrape_only]);
 }

@@ -1,4 +1,4 @@
-import { serviceNameIn, withoutForm, withoutRequest } from "../addresses.ts";
+import { serviceNameIn, withoutParameters } from "../addresses.ts";
 import {
 	currentDescription,
 	type Description,
@@ -147,8 +147,8 @@ const unknownService: ServiceFacts = {
  * request sets; `/query` to an ArcGIS service without trailing slashes and form parameters.
  */
 export function addressOf(type: ServiceType, address: string): string {
-	if (isOgc(type)) return withoutRequest(address);
-	const plain = withoutForm(address);
+	const plain = withoutParameters(address, isOgc(type));
+	if (isOgc(type)) return plain;
 	const end = plain.search(/[?]|$/);
 	return plain.slice(0, end).replace(/(?<!\/)\/+$/, "") + plain.slice(end);
 }

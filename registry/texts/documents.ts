@@ -65,14 +65,6 @@ export const documentTexts = {
 		"doit être l’adresse d’une couche ou d’un service, sans /{0} : {1}",
 	],
 	// Warnings about what is accepted but probably not intended.
-	"odd-arcgis": [
-		"is not of a MapServer or FeatureServer, as ArcGIS names them",
-		"n’est pas celle d’un MapServer ou d’un FeatureServer, comme ArcGIS les nomme",
-	],
-	"query-left-out": [
-		"has a query that is left out: viewers write their own",
-		"a une chaîne de requête, qui est omise : les visualiseurs ajoutent la leur",
-	],
 	"query-lost": [
 		"has a query, which RAMP 4.0 drops when it requests a legend or a clicked feature",
 		"a une chaîne de requête, que RAMP 4.0 perd lorsqu’il demande une légende ou l’information sur un point",
@@ -80,10 +72,6 @@ export const documentTexts = {
 	"query-kept": [
 		"has parameters that everyone can read in the fragment, and on which GeoView fails: {0}",
 		"a des paramètres que tous peuvent lire dans le fragment, et sur lesquels GéoView échoue : {0}",
-	],
-	fragment: [
-		"has a #, and what follows it is never sent",
-		"contient un #, et ce qui suit n’est jamais envoyé",
 	],
 	"private-host": [
 		"is at {0}, which readers elsewhere cannot reach",
@@ -97,10 +85,6 @@ export const documentTexts = {
 	"name-of-other": [
 		"is missing, and /{0} has one: viewers show the service's own name here",
 		"est absent, et /{0} en a un : les visualiseurs montrent ici le nom que donne le service",
-	],
-	"same-service": [
-		"is that of /en: the layer is the same in both languages",
-		"est celle de /en : la couche est la même dans les deux langues",
 	],
 	// Documents.
 	"utf-8": ["must be UTF-8", "doit être en UTF-8"],

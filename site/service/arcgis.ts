@@ -1,4 +1,4 @@
-import { withoutForm } from "../../registry/addresses.ts";
+import { withoutParameters } from "../../registry/addresses.ts";
 import { isObject } from "../../registry/untrusted.ts";
 import { type Cause, causeOf } from "../data/health.ts";
 import { listOf, numberOf, objectOf, parseAnswer, quote, textOf, wordOf } from "./decode.ts";
@@ -6,7 +6,7 @@ import { listOf, numberOf, objectOf, parseAnswer, quote, textOf, wordOf } from "
 export type Document = Record<string, unknown>;
 
 export function addressBelow(address: string, path: string): string {
-	const url = new URL(withoutForm(address));
+	const url = new URL(withoutParameters(address, false));
 	for (const more of [path, ""]) url.pathname = url.pathname.replace(/(?<!\/)\/+$/, "") + more;
 	return url.href;
 }

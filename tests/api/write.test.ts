@@ -43,7 +43,6 @@ test("a PUT is a commit that names its request, and has a complete receipt", asy
 		warnings: [
 			"/en/service_url: is not https: a page over https cannot load it",
 			"/fr/service_url: is not https: a page over https cannot load it",
-			"/fr/service_url: is that of /en: the layer is the same in both languages",
 		],
 	});
 	assert.equal(handlers.stored("23ax5t"), JSON.parse(manual));

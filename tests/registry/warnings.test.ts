@@ -19,8 +19,6 @@ function saidOf(payload_type: Type, address: string): string[] {
 }
 
 const lostQuery = "has a query, which RAMP 4.0 drops when it requests a legend or a clicked feature";
-const leftOut = "has a query that is left out: viewers write their own";
-const odd = "is not of a MapServer or FeatureServer, as ArcGIS names them";
 const kept = (name: string) =>
 	`has parameters that everyone can read in the fragment, and on which GeoView fails: "${name}"`;
 const wholeService = (name: string) => `must end with the number of one layer: …/${name} is a whole service`;
@@ -28,11 +26,10 @@ const unreachable = (host: string) => `is at ${host}, which readers elsewhere ca
 
 const addresses: [Type, string, string[]][] = [
 	["wms", "h.example/wms", []],
-	["wms", "h.example/wms?", [leftOut]],
+	["wms", "h.example/wms?", []],
 	["wms", "h.example/wms?map=a", [lostQuery]],
-	["wms", "h.example/wms?SERVICE=WMS", [leftOut]],
+	["wms", "h.example/wms?SERVICE=WMS", []],
 	["wms", "h.example/wms?map=a&request=GetMap", [lostQuery]],
-	["wms", "h.example/wms#a", ["has a #, and what follows it is never sent"]],
 	["wms", "localhost/wms", [unreachable("localhost")]],
 	["wms", "maps.localhost/wms", [unreachable("maps.localhost")]],
 	["wms", "10.1.2.3/wms", [unreachable("10.1.2.3")]],
@@ -45,7 +42,7 @@ const addresses: [Type, string, string[]][] = [
 	["wms", "10.example/wms", []],
 	["feature", "h.example/a/MapServer/12", []],
 	["feature", "h.example/a/FeatureServer/0/", []],
-	["feature", "h.example/a/MapServer?f=json", [wholeService("MapServer"), leftOut]],
+	["feature", "h.example/a/MapServer?f=json", [wholeService("MapServer")]],
 	["feature", "h.example/a/mapserver/3?token=a", [kept("token")]],
 	["feature", "h.example/a/MapServer/3?_=1&path=a%20b", [kept("path")]],
 	[
@@ -56,21 +53,12 @@ const addresses: [Type, string, string[]][] = [
 			kept("where"),
 		],
 	],
-	["feature", "h.example/wfs", [odd]],
 ];
 
 test("what is odd about an address", () => {
 	assert.equal(saidOf("wms", "http://h.example/wms"), ["is not https: a page over https cannot load it"]);
 	for (const [payload_type, address, expected] of addresses)
 		assert.equal(saidOf(payload_type, `https://${address}`), expected, `${payload_type} at ${address}`);
-});
-
-test("one address for both languages is odd, unless other layers are asked of it", () => {
-	const same = registered("wms", "https://h.example/wms", "https://h.example/wms");
-	assert.equal(textsOf(warningsOf(same)), [
-		"/fr/service_url: is that of /en: the layer is the same in both languages",
-	]);
-	assert.equal(textsOf(warningsOf({ ...same, fr: { ...same.fr, layer: "b" } })), []);
 });
 
 test("a type of feature info that no viewer of version 1.x reads, and another address for a target", () => {
@@ -80,9 +68,9 @@ test("a type of feature info that no viewer of version 1.x reads, and another ad
 		feature_info_type: "text/xml",
 		metadata: { metadata_url: "http://h.example/m" },
 	};
-	const targets = { v2: { en: { service_url: "https://h.example/ows?" } } };
+	const targets = { v2: { en: { service_url: "https://h.example/ows?map=a" } } };
 	assert.equal(textsOf(warningsOf({ ...registration, fr, targets })), [
-		`/targets/v2/en/service_url: ${leftOut}`,
+		`/targets/v2/en/service_url: ${lostQuery}`,
 		"/fr/feature_info_type: viewers read text/html, text/plain, application/json only",
 	]);
 });
@@ -105,7 +93,6 @@ test("services of version 2.0", () => {
 	for (const [service_type, path, ...texts] of [
 		["esriMapServer", "MapServer"],
 		["esriMapServer", "MapServer/3", numbered],
-		["esriMapServer", "b", odd],
 		["esriFeature", "MapServer", wholeService("MapServer")],
 		["ogcWms", "b?c=d", lostQuery],
 	] as const) {

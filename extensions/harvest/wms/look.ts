@@ -1,4 +1,5 @@
 import { decode, hasPngSignature } from "fast-png";
+import { withoutParameters } from "../../../registry/addresses.ts";
 import { type Cause, causeOf } from "../../../site/data/health.ts";
 import { isLatitudeFirst } from "../../../site/service/boxes.ts";
 import type { Capabilities, CapabilitiesLayer } from "../../../site/service/capabilities.ts";
@@ -14,7 +15,6 @@ import {
 } from "../../../site/service/requests.ts";
 import { type Ask, Trouble } from "../ask.ts";
 import { pictureSide, placesIn } from "./places.ts";
-import { withoutRequest } from "./read-capabilities.ts";
 
 interface Subject {
 	address: string;
@@ -85,7 +85,7 @@ async function findFirstPicture(subject: Subject, facts: PictureFacts, ask: Ask)
 	const documentPlace = requestOf(subject, facts, "").address;
 	const notes: Cause[] = [];
 	let trouble: Trouble | null = null;
-	const isSame = withoutRequest(documentPlace) === withoutRequest(address);
+	const isSame = withoutParameters(documentPlace, true) === withoutParameters(address, true);
 	for (const place of isSame ? [documentPlace] : [documentPlace, address]) {
 		trouble = null;
 		for (const { reference, ...variant } of variants) {

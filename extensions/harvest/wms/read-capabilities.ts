@@ -1,10 +1,11 @@
 import { LRUCache } from "lru-cache";
+import { withoutParameters } from "../../../registry/addresses.ts";
 import { causeOf } from "../../../site/data/health.ts";
 import { type Capabilities, listedNames, type OgcService } from "../../../site/service/capabilities.ts";
 import { quote } from "../../../site/service/decode.ts";
 import type { Parts } from "../../../site/service/document-text.ts";
 import { NotCapabilities, readCapabilities } from "../../../site/service/read-capabilities.ts";
-import { capabilitiesAddress, withParameters } from "../../../site/service/requests.ts";
+import { capabilitiesAddress } from "../../../site/service/requests.ts";
 import { type Ask, orNull, orTrouble, Trouble } from "../ask.ts";
 import type { Take } from "../net/fetch.ts";
 
@@ -92,14 +93,10 @@ function otherAddress(service: OgcService, address: string, { what, status }: Tr
 	return isRefused && status !== 404 ? capabilitiesAddress(service, address, { hasVersion: false }) : null;
 }
 
-export function withoutRequest(address: string): string {
-	return withParameters(address, {}, /^(?:service|request|version)$/i);
-}
-
 /** The document of a WMTS at its base address (07-057r7, section 11.1); null if the address is that of a document. */
 function restfulAddress(address: string): string | null {
 	const url = new URL(address);
 	if (/\.xml$/i.test(url.pathname)) return null;
 	url.pathname = `${url.pathname.replace(/\/(?:1\.0\.0\/?)?$/, "")}/1.0.0/WMTSCapabilities.xml`;
-	return withoutRequest(url.href);
+	return withoutParameters(url.href, true);
 }
