@@ -30,12 +30,8 @@ export function fieldNamed(name: string, fields: readonly Field[]): Field | unde
 	return alike.find((field) => field.name === name) ?? alike[0];
 }
 
-/** Harvested descriptions are far shorter. */
-const maxDescriptionLength = 2 * 1024 * 1024;
-
 /** An invalid language is left out: the layer is served in its generic form. */
 export function parseDescription(text: string): Description | null {
-	if (text.length > maxDescriptionLength) return null;
 	const parts = (tryJson(text) ?? {}) as Description;
 	const valid = langs.filter((lang) => validateLangDescription(parts[lang]));
 	return valid.length > 0 ? Object.fromEntries(valid.map((lang) => [lang, parts[lang]])) : null;

@@ -45,7 +45,8 @@ export function canonicalText(registration: Registration): string {
 }
 
 export const maxRegistrationBytes = 64 * 1024;
-const maxDescriptionBytes = 4 * 1024 * 1024;
+/** Harvested descriptions are far shorter. */
+const maxDescriptionBytes = 2 * 1024 * 1024;
 /** Every version stays in every clone. */
 const maxOtherBytes = 1024 * 1024;
 

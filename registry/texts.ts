@@ -139,8 +139,6 @@ function ruleOf(error: ErrorObject): Text {
 	const { keyword, params, data, parentSchema } = error;
 	const value = shownValue(keyword === "discriminator" ? params.tagValue : data);
 	const first = firstValue(keyword, params);
-	const [example] = keyword === "type" ? (parentSchema?.examples ?? []) : [];
-	if (first && example) return textOf("type-example", first, shownValue(example));
 	if (first !== undefined) return textOf(keyword as TextCode, first, value);
 	return textOf((parentSchema?.code ?? keyword) as TextCode, value);
 }

@@ -27,7 +27,6 @@ export const registration1 = document("registration-1", "Registration of a map l
 				description:
 					"Version of this form. New registrations say 1.0.0; the older service's 1.1 and 1.2 are accepted.",
 				type: "string",
-				examples: ["1.0.0"],
 				pattern: "^1\\.(?:(?:0|[1-9][0-9]*)\\.(?:0|[1-9][0-9]*)|1|2)$",
 				code: "version",
 			},

@@ -17,7 +17,6 @@ export const documentTexts = {
 	maxItems: "must have {0} or fewer entries",
 	enum: mustBe,
 	type: mustBe,
-	"type-example": ["must be {0}, such as {1}", "doit être {0}, comme {1}"],
 	// Rules of a schema whose `code` names the text.
 	address: must("an http or https address", "une adresse http ou https"),
 	markup: [

@@ -2,7 +2,7 @@ import pMap from "p-map";
 import { type Environment, type Io, WrongError } from "../../api/configuration.ts";
 import { canonicalText, type Registration } from "../../registry/registration.ts";
 import { matchesGlob, parseSmallkey } from "../../registry/smallkey.ts";
-import { counted, plain, tryJson } from "../../registry/untrusted.ts";
+import { counted, plain } from "../../registry/untrusted.ts";
 import { manifestPath, parseChunk, parseManifest } from "../../site/data/entries.ts";
 import { blobId } from "../../store/hashes.ts";
 import { exitCodes } from "../terminal/command-line.ts";
@@ -110,12 +110,11 @@ async function findSurplus(url: string, registrations: Registrations, owned: rea
 	return { keys, matching: matching.length, commit };
 }
 
-/** The registration's git blob id, from `/status`. @throws {Error} if the service does not say it */
+/** The registration's git blob id. @throws {Error} if the service does not say it */
 async function storedId(url: string, smallkey: string): Promise<string | null> {
 	const address = `${url}/status/${encodeURIComponent(smallkey)}`;
 	const answer = await fetchText(address, readTimeoutMs);
-	const { etag = null } = (tryJson(answer.text) ?? {}) as { etag?: string | null };
-	if (answer.ok) return etag?.slice(1, -1) ?? null;
+	if (answer.ok) return /[0-9a-f]{40}/.exec(answer.etag ?? "")?.[0] ?? null;
 	const errors = errorsOf(answer);
 	// With layers on GitHub, the service does not say it (`answerStatus` in api/app.ts).
 	if (answer.status === 404 && !errors.some((error) => error.startsWith("status: "))) return null;

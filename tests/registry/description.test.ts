@@ -71,7 +71,7 @@ test("a language that is not valid is left out, and the other one stays", () => 
 test("a file that is no description is none", () => {
 	const text = descriptionText({ en: features } as unknown as Description);
 	const documents = ["", "null", "[]", "{", '{"__proto__":{"en":1}}', "[".repeat(1_000_000)];
-	for (const document of [...documents, text.padEnd(3_000_000), text.replace('"xmin": 1', '"xmin": 1e999')])
+	for (const document of [...documents, text.replace('"xmin": 1', '"xmin": 1e999')])
 		assert.is(parseDescription(document), null, document.slice(0, 40));
 });
 

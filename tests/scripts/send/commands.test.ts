@@ -12,7 +12,7 @@ import { manual, noon } from "../../helpers/local.ts";
 import { exits, prints, runScript, warns } from "../../helpers/process.ts";
 import { answering, freshSuite, temporaryFolder, writeFiles } from "../../helpers/world.ts";
 
-type Answer = { status: number; text: string };
+type Answer = { status: number; text: string; etag?: string };
 
 interface Scene {
 	folder: string;
@@ -36,8 +36,8 @@ const test = freshSuite<Scene>("npx fragment-publisher put, remove and sign", as
 		respond: async (request, response) => {
 			scene.requests.push({ request, body: await textOf(request) });
 			const { answer } = scene;
-			const { status, text } = typeof answer === "function" ? answer(request) : answer;
-			response.writeHead(status).end(text);
+			const { status, text, etag } = typeof answer === "function" ? answer(request) : answer;
+			response.writeHead(status, { ...(etag && { ETag: etag }) }).end(text);
 		},
 	};
 });
@@ -227,7 +227,7 @@ test("register --dry-run lists what would change, and sends nothing", async (sce
 		const { url = "" } = request;
 		if (url.endsWith("/status/new")) return { status: 404, text: '{"errors":["smallkey: is not there"]}' };
 		if (!url.includes("/status/")) return answerWithCatalogue(request);
-		return { status: 200, text: JSON.stringify({ etag: url.endsWith("/mine-1") ? stored : '"0"' }) };
+		return { status: 200, text: "{}", etag: url.endsWith("/mine-1") ? stored : `"${"0".repeat(40)}"` };
 	};
 	const words = [batch, "--dry-run", ...removal];
 	const text = "1 added: new\n1 changed: mine-2\n1 unchanged\n1 removed: mine-3\n";
@@ -284,7 +284,7 @@ test("nothing is sent where a file is wrong or missing, or the words do not fit"
 	const batch = writeBatch(scene.folder, ["good"]);
 	await writeFile(join(batch, "bad.json"), "{}");
 	await warns(register(scene, batch), 1, ["bad.json: /version: is missing", /nothing was sent/]);
-	await warns(run(scene, "put", ["my-layer", scene.folder]), 2, `${scene.folder}: is a folder\n`);
+	await warns(run(scene, "put", ["my-layer", scene.folder]), 2, "EISDIR");
 	await warns(
 		run(scene, "put", ["my-layer", join(scene.folder, "none.json")]),
 		2,
