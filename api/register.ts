@@ -1,6 +1,12 @@
 import { parseJson } from "../registry/json.ts";
 import { type ChangeOrigin, judgeChange, pathsByKey, smallkeyProblem } from "../registry/judge.ts";
-import { canonicalText, kindOf, parseRegistration, type Registration } from "../registry/registration.ts";
+import {
+	canonicalText,
+	kindOf,
+	parseRegistration,
+	type Registration,
+	serviceTypeOf,
+} from "../registry/registration.ts";
 import {
 	decodeSegment,
 	descriptionPath,
@@ -105,7 +111,10 @@ type ChangedMembers = Readonly<Record<string, unknown>>;
 /** `whole`: members beside `en` and `fr`. */
 type Update = Readonly<Partial<Record<Lang | "whole", ChangedMembers>>>;
 
-function updateParser(updateOf: (members: ChangedMembers) => Update | Problem): Parse {
+function updateParser(
+	kind: "any layer" | "features",
+	updateOf: (members: ChangedMembers) => Update | Problem,
+): Parse {
 	return (smallkey, body) => {
 		const { value, problems } = parseJson(body);
 		if (problems.length > 0) return problems;
@@ -119,6 +128,9 @@ function updateParser(updateOf: (members: ChangedMembers) => Update | Problem): 
 			if (!layer) return refusalOf([problemAt("smallkey", "not-registered", smallkey)]);
 			const { registration: before, problems } = judgeStored(layer);
 			if (!before) return refusalOf([problemAt("smallkey", "stored-invalid", smallkey), ...problems]);
+			const isFeature = langs.every((lang) => serviceTypeOf(before, lang) === "esriFeature");
+			if (kind === "features" && !isFeature)
+				return refusalOf([problemAt("smallkey", "not-feature", smallkey)]);
 			const { en, fr, whole } = update;
 			const merge = { ...before, ...whole, en: { ...before.en, ...en }, fr: { ...before.fr, ...fr } };
 			const judged = judgeBody(smallkey, encoder.encode(JSON.stringify(merge)));
@@ -130,19 +142,19 @@ function updateParser(updateOf: (members: ChangedMembers) => Update | Problem): 
 	};
 }
 
-const parseUpdate = updateParser(({ en = {}, fr = {}, ...whole }) => {
+const parseUpdate = updateParser("any layer", ({ en = {}, fr = {}, ...whole }) => {
 	if (!isObject(en)) return wrongType("/en", "an-object", en);
 	return isObject(fr) ? { en, fr, whole } : wrongType("/fr", "an-object", fr);
 });
 
-const parseUpdateFeature = updateParser((members) => {
+const parseUpdateFeature = updateParser("features", (members) => {
 	const { en, fr } = members;
 	const isByLang = Object.keys(members).length === langs.length && isObject(en) && isObject(fr);
 	return isByLang ? { en, fr } : { en: members, fr: members };
 });
 
 /** The member `user` is ignored. */
-const parseSimplify = updateParser(({ factor, user: _user, ...unknown }) => {
+const parseSimplify = updateParser("features", ({ factor, user: _user, ...unknown }) => {
 	const [name] = Object.keys(unknown);
 	if (name !== undefined) return problemAt(`/${name}`, "additionalProperties");
 	if (!Number.isInteger(factor)) return wrongType("/factor", "an-integer", factor);

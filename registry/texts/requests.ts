@@ -9,6 +9,7 @@ export const requestTexts = {
 		"a change of the sender {0} waits for a reviewer: send yours after the decision",
 		"une modification de l’expéditeur {0} attend un réviseur : envoyez la vôtre après la décision",
 	],
+	"not-feature": ["{0} is not a feature layer", "{0} n’est pas une couche d’entités"],
 	"stored-invalid": [
 		"{0} is stored in an invalid form: register the layer again",
 		"{0} est conservée sous une forme non valide : inscrivez la couche de nouveau",
