@@ -7,7 +7,7 @@ import { createNodeServer, listen } from "../api/node/serve.ts";
 import { closeAll, openLocal, type Service } from "../api/service/composition.ts";
 import { openDataDir, repositoryPath } from "../api/service/data-dir.ts";
 import { firstSender, followSenders, readSenders, warnOfReaders } from "../api/service/senders-file.ts";
-import { type Configuration, readConfiguration, warnOfUnknown } from "../api/service/settings.ts";
+import { type Configuration, readConfiguration, unknownSettings } from "../api/service/settings.ts";
 import { counted } from "../registry/untrusted.ts";
 import { createRun } from "./terminal/command-line.ts";
 
@@ -15,8 +15,8 @@ export const serve = createRun(async ({ read, environment, io, extensions }) => 
 	await read((line) => line.addHelpText("after", "\nEnvironment variables configure it: docs/settings.md."));
 	const readers = extensions.flatMap(({ settings }) => settings ?? []);
 	const configuration = readConfiguration(environment, ...readers);
-	const unknown = warnOfUnknown(process.cwd(), readers);
-	if (unknown) io.warn(unknown);
+	const unknown = unknownSettings(environment, process.cwd(), readers);
+	if (unknown.length > 0) io.warn(`no settings: ${unknown.join(" ")} (docs/settings.md has all)`);
 	const { dataDir } = configuration;
 	const lock = await openDataDir(configuration, { waiting: io.warn });
 	const closing: (() => unknown)[] = [lock.release];

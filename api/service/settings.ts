@@ -88,12 +88,29 @@ export function readSettingsFile(folder: string): Environment {
 	return settings;
 }
 
-/** Null if each name in the file is that of a setting. */
-export function warnOfUnknown(folder: string, readers: readonly ReadSettings[]): string | null {
-	const names = settingNames(readers);
-	const unknown = Object.keys(readSettingsFile(folder)).filter((name) => !names.has(name));
-	const path = join(folder, settingsFileName);
-	return unknown.length === 0
-		? null
-		: `${path}: no settings: ${unknown.join(" ")} (docs/settings.md has all)`;
+/** Whether the Levenshtein distance is at most `edits`. */
+function isNear(from: string, to: string, edits: number): boolean {
+	if (from === "" || to === "") return from.length + to.length <= edits;
+	const [fromRest, toRest] = [from.slice(1), to.slice(1)];
+	if (from[0] === to[0]) return isNear(fromRest, toRest, edits);
+	const pairs = [[fromRest, toRest] as const, [fromRest, to] as const, [from, toRest] as const];
+	return edits > 0 && pairs.some(([a, b]) => isNear(a, b, edits - 1));
+}
+
+/** Unknown names in the settings file, and names in the environment that are nearly a setting's. */
+export function unknownSettings(
+	env: Environment,
+	folder: string,
+	readers: readonly ReadSettings[],
+): string[] {
+	const names = [...settingNames(readers), "NODE_ENV"];
+	const file = readSettingsFile(folder);
+	const isMisspelt = (name: string) =>
+		name.length > 4 &&
+		names.some(
+			(other) => isNear(name, other, 2) || (name.length > 10 && other.startsWith(name.slice(0, -1))),
+		);
+	return Object.keys({ ...file, ...env }).filter(
+		(name) => !names.includes(name) && (name in file || isMisspelt(name)),
+	);
 }

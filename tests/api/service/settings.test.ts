@@ -5,7 +5,7 @@ import {
 	readConfiguration,
 	readSettingsFile,
 	settingNames,
-	warnOfUnknown,
+	unknownSettings,
 } from "../../../api/service/settings.ts";
 import { readHarvest } from "../../../extensions/harvest/index.ts";
 import { readMetrics } from "../../../extensions/hosting/index.ts";
@@ -115,7 +115,9 @@ test("a taken port is named with its setting", async ({ folder }) => {
 	await warns(metrics, 2, `METRICS_PORT, METRICS_HOST: ${taken}`);
 });
 
-test("fragments.env: unknown names are listed, and an odd line is refused unseen", async ({ folder }) => {
+test("unknown names in fragments.env and misspelt variables are listed, and an odd line is refused unseen", async ({
+	folder,
+}) => {
 	const path = join(folder, "fragments.env");
 	await writeFile(path, '\n; x\nPORT=1\nHOST="::1"\n BASE_PATH = /hidden\n');
 	assert.throws(() => readSettingsFile(folder), /fragments\.env: line 5: must be NAME=value$/);
@@ -125,10 +127,16 @@ test("fragments.env: unknown names are listed, and an odd line is refused unseen
 	);
 	const settings = { PORT: "1", HOST: "::1", NO_PROXY: "a b", SENDERS: `'{"a":"x"}`, BASE_PATH: "/rcs" };
 	assert.equal(readSettingsFile(folder), settings);
-	assert.is(warnOfUnknown(folder, readers), null);
-	await writeFile(path, "HARVST=off\nSITE=off\nTRUSTED_PROXY=::1");
-	const unknown = `${path}: no settings: HARVST TRUSTED_PROXY (docs/settings.md has all)`;
-	assert.is(warnOfUnknown(folder, readers), unknown);
+	assert.equal(unknownSettings({}, folder, readers), []);
+	await writeFile(path, "UNKNOWN=x\nSITE=off");
+	const variables = {
+		HARVST: "off",
+		TRUSTED_PROXY: "::1",
+		SHELL: "/bin/sh",
+		GITHUB_REF: "en",
+		HOSTNAME: "a",
+	};
+	assert.equal(unknownSettings(variables, folder, readers), ["UNKNOWN", "HARVST", "TRUSTED_PROXY"]);
 	assert.equal(readSettingsFile(join(folder, "none")), {});
 });
 
