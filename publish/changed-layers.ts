@@ -66,7 +66,6 @@ export async function readValid<T>(
 const maxFolders = 200;
 /** In memory at once. */
 const readAtOnce = 4_000;
-const cachedAtOnce = 64;
 
 /** For many layers: starts git processes. */
 function commitLayers(
@@ -90,15 +89,12 @@ function commitLayers(
 
 /** For few layers: the store caches folders. */
 export function storeLayers(reader: CommitReader): ReadSpellings {
-	const read = async (lower: string) => {
-		const spellings = await reader.spellings(lower);
-		const paths = spellings.flatMap(layerPaths);
-		const files = await Promise.all(paths.map((path) => reader.file(path)));
-		return files.flatMap((file) => file ?? []);
-	};
 	return async function* (lowerKeys) {
-		const smallkeys = [...lowerKeys];
-		while (smallkeys.length > 0) yield await Promise.all(smallkeys.splice(0, cachedAtOnce).map(read));
+		for (const lower of lowerKeys) {
+			const paths = (await reader.spellings(lower)).flatMap(layerPaths);
+			const files = await Promise.all(paths.map((path) => reader.file(path)));
+			yield [files.flatMap((file) => file ?? [])];
+		}
 	};
 }
 

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import pLimit from "p-limit";
 import { parseSmallkey } from "../registry/smallkey.ts";
 import { counted } from "../registry/untrusted.ts";
 import type { Log } from "../store/store.ts";
@@ -20,34 +21,34 @@ export async function eachInSlices<T>(items: Iterable<T>, task: (item: T) => voi
 
 const defaultRetryMs = 5_000;
 
-const layersAtOnce = 64;
-/** Once more layers wait, the service is not ready until all are written. */
+/** While more layers wait, the service is not ready. */
 const maxReady = 1_000;
 
+/** With the other spellings; null: not served. */
 export type Rendered = ReadonlyMap<string, RenderedLayer | null>;
 
 interface FileWriterOptions {
-	render: (smallkeys: readonly string[]) => Promise<Rendered>;
-	onPlaced: (smallkey: string) => void;
+	render: (smallkey: string) => Promise<Rendered>;
+	/** Forgets what was read of the layer. */
+	drop: (smallkey: string) => void;
 	log: Log;
 	retryMs?: number | undefined;
 }
 
-/** Writes the files of a change at once, others in the background. What cannot be written is tried again. */
+/** Writes the files of one layer after another. What cannot be written is tried again. */
 export class FileWriter {
 	/** Smallkey → rank; with wrong layers until the files are compared. */
 	readonly layers = new Map<string, number>();
-	/** Names whose files may be missing, old or too many. */
-	readonly #stale = new Set<string>();
+	/** Names whose files may be missing, old or too many; each mark is another object. */
+	readonly #stale = new Map<string, object>();
 	/** Finds the files of layers that are not served. */
 	#isListDue = false;
-	/** In lower case: changed since the background round read its layers. */
-	readonly #overtaken = new Set<string>();
-	#isLarge = false;
 	#reason: string | null = null;
-	/** Before the next round. */
+	/** Of the background, after a failure. */
 	#pause: NodeJS.Timeout | undefined;
 	#isClosed = false;
+	/** A change waits for one layer of the background at most. */
+	readonly #inOrder = pLimit(1);
 	working: Promise<unknown> | null = null;
 
 	constructor(
@@ -55,40 +56,23 @@ export class FileWriter {
 		readonly options: FileWriterOptions,
 	) {}
 
+	/** Writes their files in the background, from the state at that time. */
 	mark(smallkeys: Iterable<string>): void {
-		for (const smallkey of smallkeys) {
-			this.#stale.add(smallkey);
-			this.#overtaken.add(smallkey.toLowerCase());
-		}
-		if (this.behind > maxReady) this.#isLarge = true;
+		this.#mark(smallkeys);
+		this.#work();
 	}
 
 	compareAll(): void {
-		this.mark(this.layers.keys());
 		this.#isListDue = true;
-		this.work();
+		this.mark(this.layers.keys());
 	}
 
-	/** @returns false if a file could not be written @throws what `render` throws */
-	async write(smallkeys: readonly string[], render: () => Promise<Rendered>): Promise<boolean> {
-		this.mark(smallkeys);
-		return this.#place(await render(), "change").then(() => true, this.#pauseAfter);
-	}
-
-	work(): void {
-		if (this.working || this.#pause || this.#isClosed) return;
-		if (this.#isCurrent) {
-			if (this.#reason !== null) this.options.log.warn("the rendered files are current again");
-			this.#reason = null;
-			this.#isLarge = false;
-			return;
-		}
-		this.working = (this.#isListDue ? this.#list() : this.#writeSome())
-			.catch(this.#pauseAfter)
-			.finally(() => {
-				this.working = null;
-				this.work();
-			});
+	/** @returns false if a file could not be written */
+	async write(smallkeys: readonly string[]): Promise<boolean> {
+		this.#mark(smallkeys);
+		const written = await Promise.all(smallkeys.map(this.#write));
+		this.#work();
+		return written.every(Boolean);
 	}
 
 	readonly isStale = (smallkey: string) => this.#stale.has(smallkey);
@@ -100,7 +84,7 @@ export class FileWriter {
 	state(): string | null {
 		if (this.#reason !== null)
 			return `the rendered files of ${counted(this.behind, "layer")} are behind: ${this.#reason}`;
-		return this.#isLarge ? "the rendered files of a large change are being written" : null;
+		return this.behind > maxReady ? "the rendered files of a large change are being written" : null;
 	}
 
 	async close(): Promise<boolean> {
@@ -114,54 +98,76 @@ export class FileWriter {
 		return !this.#isListDue && this.behind === 0;
 	}
 
+	#mark(smallkeys: Iterable<string>): void {
+		for (const smallkey of smallkeys) {
+			this.#stale.set(smallkey, {});
+			this.options.drop(smallkey);
+		}
+	}
+
+	#work(): void {
+		if (this.working || this.#pause || this.#isClosed) return;
+		if (this.#isCurrent) {
+			if (this.#reason !== null) this.options.log.warn("the rendered files are current again");
+			this.#reason = null;
+			return;
+		}
+		const task = this.#isListDue ? this.#list().catch(this.#pauseAfter) : this.#writeAll();
+		this.working = task.finally(() => {
+			this.working = null;
+			this.#work();
+		});
+	}
+
+	async #writeAll(): Promise<void> {
+		for (const smallkey of this.#stale.keys()) {
+			await this.#write(smallkey);
+			if (this.#pause || this.#isClosed) return;
+		}
+	}
+
 	async #list(): Promise<void> {
 		const names = await this.folder.list();
 		this.#isListDue = false;
 		await eachInSlices(names, (name) => {
-			if (parseSmallkey(name)) this.#stale.add(name);
+			if (parseSmallkey(name)) this.mark([name]);
 			else this.folder.place(name, null);
 		});
 	}
 
-	async #writeSome(): Promise<void> {
-		const smallkeys: string[] = [];
-		for (const smallkey of this.#stale) {
-			smallkeys.push(smallkey);
-			if (smallkeys.length === layersAtOnce) break;
-		}
-		// A layer that fails is tried again after all others.
-		for (const smallkey of smallkeys) {
-			this.#stale.delete(smallkey);
-			this.#stale.add(smallkey);
-		}
-		this.#overtaken.clear();
-		await this.#place(await this.options.render(smallkeys), "background");
-	}
-
-	/** @throws {Error} the first failure, once all others are written */
-	async #place(rendered: Rendered, origin: "change" | "background"): Promise<void> {
-		const { folder, layers } = this;
-		const failures: unknown[] = [];
-		try {
-			// The folder was removed, with all files.
-			if (folder.makeFolders()) this.compareAll();
-		} catch {
-			// The writes below fail, too.
-		}
-		await eachInSlices(rendered, ([smallkey, layer]) => {
-			if (origin === "change") this.#overtaken.add(smallkey.toLowerCase());
-			else if (this.#overtaken.has(smallkey.toLowerCase())) return;
+	readonly #write = (smallkey: string): Promise<boolean> =>
+		this.#inOrder(async () => {
+			// Readers are answered between layers.
+			await nextTurn();
+			const mark = this.#stale.get(smallkey);
+			if (!mark) return true;
 			try {
-				folder.place(smallkey, layer);
-				this.#stale.delete(smallkey);
+				for (const [name, layer] of await this.options.render(smallkey)) this.#place(name, layer);
+				// Unless it was marked again meanwhile.
+				if (this.#stale.get(smallkey) === mark) this.#stale.delete(smallkey);
+				return true;
 			} catch (error) {
-				failures.push(error);
+				// It is tried again after all others.
+				this.#stale.delete(smallkey);
+				this.#mark([smallkey]);
+				return this.#pauseAfter(error as Error);
 			}
-			if (layer) layers.set(smallkey, layer.rank);
-			else layers.delete(smallkey);
-			this.options.onPlaced(smallkey);
 		});
-		if (failures.length > 0) throw failures[0];
+
+	#place(smallkey: string, layer: RenderedLayer | null): void {
+		const { folder, layers } = this;
+		if (layer) layers.set(smallkey, layer.rank);
+		else layers.delete(smallkey);
+		this.options.drop(smallkey);
+		try {
+			folder.place(smallkey, layer);
+		} catch (error) {
+			if (!folder.isMissing()) throw error;
+			// It was removed, with all files.
+			folder.makeFolders();
+			this.compareAll();
+			folder.place(smallkey, layer);
+		}
 	}
 
 	readonly #pauseAfter = ({ message }: Error) => {
@@ -170,7 +176,7 @@ export class FileWriter {
 		this.#reason = message;
 		this.#pause ??= setTimeout(() => {
 			this.#pause = undefined;
-			this.work();
+			this.#work();
 		}, retryMs).unref();
 		return false;
 	};

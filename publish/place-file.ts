@@ -37,10 +37,8 @@ export class FragmentFolder {
 		return this.folders.some((folder) => !existsSync(join(this.out, folder)));
 	}
 
-	/** @returns whether one was missing */
-	makeFolders(): boolean {
-		const made = this.folders.map((folder) => mkdirSync(join(this.out, folder), { recursive: true }));
-		return made.some((path) => path !== undefined);
+	makeFolders(): void {
+		for (const folder of this.folders) mkdirSync(join(this.out, folder), { recursive: true });
 	}
 
 	/** Lists the names with files; removes files of other targets and of killed processes. */

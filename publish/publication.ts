@@ -15,9 +15,6 @@ import { FileWriter, type Rendered } from "./file-writer.ts";
 import { FragmentFolder, servedManifestPath } from "./place-file.ts";
 import { createFragmentCache, fragmentSettings, rendererStamp, renderFragments } from "./rendered.ts";
 
-/** A larger push is written in the background. */
-const maxSmallPush = 100;
-
 interface ServedManifest {
 	renderer: string;
 	commit: string;
@@ -50,8 +47,7 @@ export class Publication {
 		this.#settings = fragmentSettings(options.settings);
 		const folder = new FragmentFolder(join(options.dataDir, "dist"), this.#settings.targets);
 		this.cache = createFragmentCache(options.maxCacheBytes, folder.folders, this.has, this.#load);
-		const render = (smallkeys: readonly string[]) => this.#render(smallkeys);
-		this.files = new FileWriter(folder, { ...options, render, onPlaced: this.cache.drop });
+		this.files = new FileWriter(folder, { ...options, render: this.#render, drop: this.cache.drop });
 	}
 
 	readonly has = (smallkey: string) => this.files.layers.has(smallkey) || this.files.isStale(smallkey);
@@ -109,39 +105,32 @@ export class Publication {
 		this.files.compareAll();
 	}
 
-	/** @returns false if a file could not be written @throws {GitFailure} if the layers cannot be read */
+	/** A push is written in the background. @returns false if a file could not be written */
 	async publish({ to, changes, reader, isPushed }: CommitRange): Promise<boolean> {
-		const { files } = this;
 		const { smallkeys, problems } = await namesIn(changes);
-		const isLarge = isPushed && changes.length > maxSmallPush;
-		const isWritten =
-			isLarge || (await files.write(smallkeys, () => this.#render(smallkeys, { to, reader })));
 		this.#served = { to, reader };
-		if (isLarge) {
-			files.mark(smallkeys);
-			this.cache.clear();
-		}
-		// Last: after a failure, the range comes again several times a second.
 		this.#report(problems);
-		files.work();
-		return isWritten;
+		if (!isPushed) return this.files.write(smallkeys);
+		this.files.mark(smallkeys);
+		return true;
 	}
 
 	async close(): Promise<void> {
 		if ((await this.files.close()) && this.#served) await this.#saveManifest({ isOpen: false });
 	}
 
-	async #render(smallkeys: readonly string[], served = this.#served): Promise<Rendered> {
-		const { layers, problems } = await this.#read(smallkeys, served);
+	readonly #render = async (smallkey: string): Promise<Rendered> => {
+		const { layers, problems } = await this.#read(smallkey);
 		this.#report(problems);
 		return layers;
-	}
+	};
 
-	async #read(smallkeys: readonly string[], served: Served | null) {
-		if (!served) throw new Error("nothing is served yet");
+	async #read(smallkey: string) {
+		if (!this.#served) throw new Error("nothing is served yet");
+		const { to: commit, reader } = this.#served;
 		const { repository } = this.options;
 		const make = (layer: CheckedLayer) => renderFragments(layer, this.#settings);
-		return readValid({ repository, commit: served.to }, smallkeys, storeLayers(served.reader), make);
+		return readValid({ repository, commit }, [smallkey], storeLayers(reader), make);
 	}
 
 	#report(problems: readonly FileProblem[]): void {
@@ -154,10 +143,7 @@ export class Publication {
 			const fragment = await files.folder.read(slot, smallkey).catch(() => undefined);
 			if (fragment) return { ...fragment, rank: files.layers.get(smallkey) ?? middleRank };
 			// Undefined: too many files are open, and the file may be right.
-			if (fragment === null) {
-				files.mark([smallkey]);
-				files.work();
-			}
+			if (fragment === null) files.mark([smallkey]);
 		}
 		return this.#renderOne(slot, smallkey);
 	};
@@ -165,7 +151,7 @@ export class Publication {
 	async #renderOne(slot: string, smallkey: string): Promise<Fragment | null> {
 		const { folder } = this.files;
 		try {
-			const layer = (await this.#read([smallkey], this.#served)).layers.get(smallkey);
+			const layer = (await this.#read(smallkey)).layers.get(smallkey);
 			const body = layer?.fragments[folder.folders.indexOf(slot)];
 			return layer && body ? { body, etag: etagOf(body), rank: layer.rank } : null;
 		} catch (error) {

@@ -69,10 +69,6 @@ export function createFragmentCache(
 			cache.delete(smallkey);
 			if (reading.size > 0) for (const folder of folders) reading.delete(`${folder}/${smallkey}`);
 		},
-		clear(): void {
-			cache.clear();
-			reading.clear();
-		},
 	};
 }
 

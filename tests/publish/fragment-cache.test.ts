@@ -36,21 +36,18 @@ test("a read that began before a change is answered, and not kept", async () => 
 		});
 		return fragment(text);
 	};
-	for (const change of ["drop", "clear"] as const) {
-		now = "old";
-		const cache = createFragmentCache(1_000_000, ["en"], () => true, load);
-		const early = cache.file("en", "a");
-		const finishEarly = finish;
-		now = "new";
-		cache[change]("a");
-		const late = cache.file("en", "a");
-		finishEarly();
-		assert.is((await early)?.etag, '"old"');
-		assert.is(cache.file("en", "a"), late, "what was read before the change is not kept");
-		finish();
-		assert.is((await late)?.etag, '"new"');
-		assert.is((await cache.file("en", "a"))?.etag, '"new"', change);
-	}
+	const cache = createFragmentCache(1_000_000, ["en"], () => true, load);
+	const early = cache.file("en", "a");
+	const finishEarly = finish;
+	now = "new";
+	cache.drop("a");
+	const late = cache.file("en", "a");
+	finishEarly();
+	assert.is((await early)?.etag, '"old"');
+	assert.is(cache.file("en", "a"), late, "what was read before the change is not kept");
+	finish();
+	assert.is((await late)?.etag, '"new"');
+	assert.is((await cache.file("en", "a"))?.etag, '"new"');
 });
 
 test("a read that fails is tried again", async () => {
