@@ -84,7 +84,7 @@ export function parseRead(target: string, { basePath, targets, docsMaxKeys }: Re
 	const texts = decodeSegment(keys)?.split(",") ?? keys.split(",").map((item) => decodeSegment(item) ?? item);
 	if (texts.length > maxItems) return 414;
 	const items = texts.map(trimSpaces);
-	const isOver = items.length > docsMaxKeys && smallkeysOf(items).length > docsMaxKeys;
+	const isOver = items.length > docsMaxKeys && new Set(items.filter(parseSmallkey)).size > docsMaxKeys;
 	return isOver ? 414 : { kind: "docs" as const, ...common, items };
 }
 
@@ -96,8 +96,4 @@ function trimSpaces(item: string): string {
 function lastCallback(query: string): string | null {
 	if (!query.includes("callback") && !query.includes("%")) return null;
 	return new URLSearchParams(query).getAll("callback").at(-1) ?? null;
-}
-
-export function smallkeysOf(items: readonly string[]): string[] {
-	return [...new Set(items.filter(parseSmallkey))];
 }

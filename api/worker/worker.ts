@@ -98,10 +98,9 @@ export class FragmentWorker {
 	readonly #errors: Context["log"] = {
 		error: (error) => this.log({ error: error instanceof Error ? error.message : String(error) }),
 	};
-	readonly #settingsOf = memoize(readSettings);
-	readonly #contextOf = memoize((bindings) =>
-		makeContext(bindings, this.#settingsOf(bindings), this.#errors),
-	);
+	/** Other bindings are those of another isolate. */
+	#settings: ReturnType<typeof readSettings> | undefined;
+	#context: Context | undefined;
 
 	constructor(
 		readonly log: (fields: object) => void,
@@ -124,6 +123,16 @@ export class FragmentWorker {
 		}
 		return toResponse(reply);
 	};
+
+	#settingsOf(bindings: Bindings) {
+		this.#settings ??= readSettings(bindings);
+		return this.#settings;
+	}
+
+	#contextOf(bindings: Bindings): Context {
+		this.#context ??= makeContext(bindings, this.#settingsOf(bindings), this.#errors);
+		return this.#context;
+	}
 
 	async #answer(request: Request, target: string, bindings: Bindings): Promise<Reply> {
 		let kind: Route["kind"] = "refused";
@@ -166,15 +175,6 @@ export class FragmentWorker {
 
 /** Defined by `extensions/hosting/deployment.ts`. */
 declare const BUNDLED_COMMIT: string | null | undefined;
-
-function memoize<T>(make: (bindings: Bindings) => T): (bindings: Bindings) => T {
-	const values = new WeakMap<Bindings, T>();
-	return (bindings) => {
-		const value = values.get(bindings) ?? make(bindings);
-		values.set(bindings, value);
-		return value;
-	};
-}
 
 const maxDiscardedBytes = 16 * 1024 * 1024;
 

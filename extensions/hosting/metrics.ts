@@ -20,7 +20,7 @@ export function createMetrics() {
 		new Counter({ name: prefix + name, help, labelNames, registers });
 
 	const harvests = counter("harvests_total", "Layers whose services were asked, by outcome.", "outcome");
-	const requests = counter("requests_total", "Answers; 499: the client went away before.", "route", "status");
+	const requests = counter("requests_total", "Answers; 499: a body that was cut off.", "route", "status");
 	const refused = counter("writes_refused_total", "Writes that were refused, by reason.", "reason");
 	const answers = new Histogram({
 		name: `${prefix}request_seconds`,
