@@ -13,7 +13,7 @@ test("a named file is checked for its content, and in layers for its place", asy
 	for (const [name, text, code, count, line] of [
 		["my layer.txt", wmsFile("a"), 0, "0 problems", "Checking 1 named file"],
 		["a.json", "{}", 1, "4 problems", "/version: is missing"],
-		["a.json", wmsFile("a", url), 0, "0 problems, 3 warnings", "a.json: /en/service_url: has a query"],
+		["a.json", wmsFile("a", url), 0, "0 problems, 2 warnings", "a.json: /en/service_url: has a query"],
 		["layers/owners.json", '{"operators":[],"layers":{}}', 1, "1 problem", "/operators: must not be empty"],
 	] as const) {
 		writeFiles(folder, { [name]: text });
