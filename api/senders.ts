@@ -84,14 +84,3 @@ function parseSender(id: string, entry: unknown, place: string): Sender {
 	const previous = previous_key === undefined ? null : { secret: previous_key, until: end };
 	return { id, secret: key, previous, smallkeys, review, name, contact: members.contact ?? null } as Sender;
 }
-
-/** Without names that have an email address, or are a sender's id, which signs. */
-export function senderNamesOf(senders: ReadonlyMap<string, { name: PublicName | null }>) {
-	const names = [...senders].flatMap(([id, { name }]) => {
-		if (name === null) return [];
-		const texts = typeof name === "string" ? [name] : [name.en, name.fr];
-		const isPublic = texts.every((text) => !text.includes("@") && !senders.has(text));
-		return isPublic ? [[id, name] as const] : [];
-	});
-	return Object.fromEntries(names.sort(([a], [b]) => (a < b ? -1 : 1)));
-}

@@ -79,20 +79,6 @@ export function kindOf(registration: Registration): string {
 	return [...new Set(langs.map((lang) => registration[lang].service_type))].join(" and ");
 }
 
-/**
- * Languages with a feature layer, named OGC layers, a whole service, or an ArcGIS service without a
- * registered name.
- */
-export function harvestedLangs(registration: Registration): Lang[] {
-	return langs.filter((lang) => {
-		const type = serviceTypeOf(registration, lang);
-		if (type === "esriFeature" || namedLayers(registration, lang).length > 0) return true;
-		if (!isVersion2(registration)) return false;
-		if (takesAllLayers(registration[lang])) return true;
-		return type.startsWith("esri") && !registration[lang].service_name;
-	});
-}
-
 export function namedLayers(registration: Registration, lang: Lang): readonly string[] {
 	const type = serviceTypeOf(registration, lang);
 	if (type !== "ogcWms" && type !== "ogcWmts") return [];

@@ -1,9 +1,8 @@
-import { senderNamesOf } from "../api/senders.ts";
 import type { Extension, RunningService, Started } from "../api/service/extensions.ts";
 import { type Catalogue, catalogueRoute } from "./http/catalogue-requests.ts";
 import { folderPages } from "./http/folder-pages.ts";
 import { ServiceCatalogue } from "./process/catalogue-process.ts";
-import { catalogueOptions, readSite, type SiteSettings } from "./process/site-settings.ts";
+import { catalogueOptions, readSite, type SiteSettings, senderNamesOf } from "./process/site-settings.ts";
 
 export interface SiteService extends RunningService<SiteSettings> {
 	/** Absent without a catalogue. */

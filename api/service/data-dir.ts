@@ -10,6 +10,7 @@ import { readRef } from "../../store/git/repository.ts";
 import { installHook } from "../../store/hook/install.ts";
 import type { Edit, Log } from "../../store/store.ts";
 import { lockFolder } from "./lock.ts";
+import { fetchFromGithub } from "./proxy.ts";
 import type { Configuration } from "./settings.ts";
 
 /** An npm package does not have it. */
@@ -43,7 +44,6 @@ export async function openStore(configuration: Configuration) {
 	if (github) {
 		// Imported on demand, to save memory.
 		const { githubStore } = await import("../../store/github/github-store.ts");
-		const { fetchFromGithub } = await import("./github.ts");
 		const options = { ...github, now, fetch: fetchFromGithub(configuration), limits: batchLimits };
 		const place = `${github.repository} at GitHub`;
 		return { store: githubStore(options), place, close: async () => undefined };

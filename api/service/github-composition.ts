@@ -5,7 +5,7 @@ import type { Store } from "../../store/store.ts";
 import { serviceLog } from "../node/log.ts";
 import type { Senders } from "../senders.ts";
 import { type ServiceOptions, StartedParts } from "./composition.ts";
-import { fetchFromGithub } from "./github.ts";
+import { fetchFromGithub } from "./proxy.ts";
 import type { Configuration } from "./settings.ts";
 
 /** Reads come from the last build of this checkout. */

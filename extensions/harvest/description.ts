@@ -1,8 +1,9 @@
 import { currentDescription, type Description, type LangDescription } from "../../registry/description.ts";
-import { harvestedLangs, type Registration } from "../../registry/registration.ts";
+import type { Registration } from "../../registry/registration.ts";
 import { formats } from "../../registry/schemas/definitions.ts";
 import type { Trouble } from "./ask.ts";
 import type { Finding } from "./finding.ts";
+import { harvestedLangs } from "./langs.ts";
 
 export interface DescriptionResult {
 	description: LangDescription;

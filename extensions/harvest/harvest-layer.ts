@@ -1,5 +1,5 @@
 import { currentDescription, type Description } from "../../registry/description.ts";
-import { harvestedLangs, type Registration } from "../../registry/registration.ts";
+import type { Registration } from "../../registry/registration.ts";
 import { checkSameLayer } from "./alike.ts";
 import { describeArcgisService } from "./arcgis/answers.ts";
 import { describeLayer } from "./arcgis/feature-layer.ts";
@@ -7,6 +7,7 @@ import { orTrouble, Trouble } from "./ask.ts";
 import type { Clients } from "./clients.ts";
 import type { DescriptionResult, Harvest } from "./description.ts";
 import { findingOf } from "./finding.ts";
+import { harvestedLangs } from "./langs.ts";
 import { eachService, type Service, serviceOf } from "./service.ts";
 import { withSiblings } from "./siblings.ts";
 import { describeLayers } from "./wms/describe-layers.ts";

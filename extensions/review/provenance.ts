@@ -1,12 +1,6 @@
 import { type LayerName, parseLayerPath } from "../../registry/smallkey.ts";
 import { maxClockSkewMs, parseTimestamp } from "../../registry/timestamp.ts";
-import {
-	type LoggedCommit,
-	type Person,
-	personText,
-	subjectOf,
-	trailersOf,
-} from "../../store/git/commands/commits.ts";
+import { type LoggedCommit, type Person, personText, trailersOf } from "../../store/git/commands/commits.ts";
 import { authorMail, repairedTrailer, serviceAuthor } from "../../store/naming.ts";
 
 export interface Provenance {
@@ -112,4 +106,10 @@ function isApp({ name, mail }: Person): boolean {
 
 function isOf({ name, mail }: Person, sender = serviceAuthor): boolean {
 	return name === sender && mail === authorMail(sender);
+}
+
+export function subjectOf(message: string): string {
+	const lines = message.trimStart().split("\n");
+	const end = lines.findIndex((line) => line.trim() === "");
+	return (end < 0 ? lines : lines.slice(0, end)).map((line) => line.trim()).join(" ");
 }

@@ -3,12 +3,13 @@ import type { RunningService, Started } from "../../api/service/extensions.ts";
 import { historyMs, isoTime, nullInTime } from "../../api/service/layer-status.ts";
 import type { LayerStatus } from "../../registry/schemas/answers.ts";
 import { layerPath, parseLayerPath, parseSmallkey } from "../../registry/smallkey.ts";
-import { subjectOf, trailersOf } from "../../store/git/commands/commits.ts";
+import { trailersOf } from "../../store/git/commands/commits.ts";
 import { gitText } from "../../store/git/commands/run.ts";
 import { diffTree } from "../../store/git/commands/tree.ts";
 import { listBranches } from "../../store/git/review-branches.ts";
 import { declinedFolder, mainTrailer, reviewFolders } from "../../store/naming.ts";
 import { servedRef } from "../harvest/repository.ts";
+import { subjectOf } from "./provenance.ts";
 
 export type WaitingReview = Awaited<ReturnType<typeof readReviews>>[number];
 

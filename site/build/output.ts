@@ -5,7 +5,6 @@ import { brotliCompress, gzip } from "node:zlib";
 import pMap from "p-map";
 import type { Environment } from "../../api/configuration.ts";
 import { fragmentHeaders } from "../../api/reply.ts";
-import { senderNamesOf } from "../../api/senders.ts";
 import type { Extension } from "../../api/service/extensions.ts";
 import { isFolderLocked } from "../../api/service/lock.ts";
 import { findSenders } from "../../api/service/senders-file.ts";
@@ -21,7 +20,7 @@ import { ifThere } from "../../store/files/files.ts";
 import { brotliParams, catalogueFiles, catalogueFolders, removeCatalogue } from "../data/output.ts";
 import { type CatalogueOutcome, updateCatalogue } from "../data/update.ts";
 import { siteGroups } from "../http/pages.ts";
-import { catalogueOptions, readSite } from "../process/site-settings.ts";
+import { catalogueOptions, readSite, senderNamesOf } from "../process/site-settings.ts";
 
 /** zlib uses four threads (libuv's pool). */
 const maxConcurrent = 8;

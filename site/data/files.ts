@@ -7,7 +7,6 @@ import { layerRenderers } from "../static/layer-page.ts";
 import { listPagePaths, renderListPage } from "../static/list-pages.ts";
 import type { PageSettings } from "../static/page-settings.ts";
 import { byTitle, listedEntries, listHtml, pagesOf } from "../static/plain-list.ts";
-import { sitemapFile, sitemapXml } from "../static/site-pages.ts";
 import {
 	type Chunk,
 	chunkCount,
@@ -87,10 +86,6 @@ export function derivedFiles(
 ): Map<string, DerivedFile> {
 	const { publicUrl, site } = pages;
 	const files = new Map<string, DerivedFile>();
-	for (const [number, chunk] of chunks.entries()) {
-		if (site.hasLayerPages && publicUrl && chunk.length > 0)
-			files.set(sitemapFile(number), { from: chunk, text: () => sitemapXml(chunk, publicUrl) });
-	}
 	if (isServed) return files;
 	const all = chunks.flat();
 	for (const { files: filesOf } of extensions)

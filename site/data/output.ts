@@ -19,9 +19,14 @@ export type OutputFiles = Map<string, string | Uint8Array | null>;
 export const catalogueFolders: readonly string[] = [
 	...pageFolders,
 	...langs.flatMap((lang) => layerPages.map((page) => `${lang}/${page}`)),
-	...["assets", "changes", "index", chunksFolder, "records", "schemas", "sitemap"],
+	...["assets", "changes", "index", chunksFolder, "records", "schemas"],
 	// Earlier versions had files there.
-	...["changes/layer", "publisher", ...langs.flatMap((lang) => [`${lang}/health`, `${lang}/publisher`])],
+	...[
+		"changes/layer",
+		"publisher",
+		"sitemap",
+		...langs.flatMap((lang) => [`${lang}/health`, `${lang}/publisher`]),
+	],
 ];
 
 export const catalogueFiles: readonly string[] = [

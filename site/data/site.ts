@@ -1,7 +1,7 @@
 import { langs } from "../../registry/smallkey.ts";
 import type { CatalogueOptions } from "../process/site-settings.ts";
 import { type PageSettings, pageSettingsPath, pagesVersion } from "../static/page-settings.ts";
-import { catalogueHtml, rootHtml, searchEngineFiles } from "../static/site-pages.ts";
+import { catalogueHtml, rootHtml } from "../static/site-pages.ts";
 import { makeAssets } from "./assets.ts";
 import { readGuidePages, renderGuide } from "./guide/guide.ts";
 import { schemaFiles } from "./openapi.ts";
@@ -22,8 +22,8 @@ export async function buildSite(
 	// A relative server URL is relative to the OpenAPI document (OpenAPI Specification 3.1.1, "Server Object").
 	const serverUrl = publicUrl === "" ? ".." : publicUrl.replace(/\/$/, "");
 	for (const [name, text] of schemaFiles(site.targets, serverUrl)) files.set(`schemas/${name}`, text);
-	for (const [path, text] of [...renderGuide(readGuidePages(), pages), ...searchEngineFiles(pages)])
-		files.set(path, text);
+	for (const [path, text] of renderGuide(readGuidePages(), pages)) files.set(path, text);
+	files.set("robots.txt", "User-agent: *\nDisallow:\n");
 	files.set(pageSettingsPath, `${JSON.stringify(pages)}\n`);
 	return { files, pages };
 }

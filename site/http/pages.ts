@@ -38,10 +38,7 @@ export const siteGroups = [
 	// Clients revalidate the manifest at each use, so that no removed layer is shown.
 	{ paths: [`/${manifestPath}`], headers: { ...headersOfAnyType, "Cache-Control": "no-cache" } },
 	{
-		paths: [
-			...["/index/health.json", "/changes/*", "/schemas/*.json", "/records/*"],
-			...["/sitemap/*", "/sitemap.xml", "/robots.txt"],
-		],
+		paths: [...["/index/health.json", "/changes/*", "/schemas/*.json", "/records/*"], "/robots.txt"],
 		headers: headersOfAnyType,
 	},
 	{
@@ -65,8 +62,7 @@ const embedded = /^(?:en|fr)\/embed\//;
 
 export function pageHeaders(file: string, { isSecure = true } = {}): Record<string, string> {
 	const ending = file.slice(file.lastIndexOf(".") + 1);
-	const typeOfName = file.startsWith("sitemap") ? "application/xml; charset=utf-8" : pageTypes[ending];
-	const type = { "Content-Type": typeOfName ?? "application/octet-stream" };
+	const type = { "Content-Type": pageTypes[ending] ?? "application/octet-stream" };
 	if (ending === "html")
 		return { ...type, ...documentHeaders({ isSecure, mayBeFramed: embedded.test(file) }) };
 	const [, headers = headersOfAnyType] = patterns.find(([pattern]) => pattern.test(`/${file}`)) ?? [];

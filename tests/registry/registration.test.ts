@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import * as assert from "uvu/assert";
+import { harvestedLangs } from "../../extensions/harvest/langs.ts";
 import {
 	canonicalText,
-	harvestedLangs,
 	kindOf,
 	type LangPart2,
 	parseRegistration,

@@ -1,6 +1,6 @@
 import { parseStored } from "../../../api/register.ts";
 import { type Description, parseDescription } from "../../../registry/description.ts";
-import { harvestedLangs, type Registration } from "../../../registry/registration.ts";
+import type { Registration } from "../../../registry/registration.ts";
 import { descriptionPath, healthPath, type Lang, langs } from "../../../registry/smallkey.ts";
 import { textsOf } from "../../../registry/texts.ts";
 import { type Health, parseHealth, type Sickness } from "../../../site/data/health.ts";
@@ -9,6 +9,7 @@ import { serviceAuthor } from "../../../store/naming.ts";
 import type { Decide, Edit, Layer, Log, Meta, Reader, Store } from "../../../store/store.ts";
 import { descriptionText, type Harvest, mergeDescription } from "../description.ts";
 import { type CheckResult, healthText, updateHealth, weekOf } from "../health.ts";
+import { harvestedLangs } from "../langs.ts";
 import type { Notice } from "./notifier.ts";
 import { createGroups, type Schedule } from "./schedule.ts";
 

@@ -1,7 +1,7 @@
 import type { Owners } from "../../../registry/owners.ts";
 import { ownersPath } from "../../../registry/smallkey.ts";
 import { code } from "../../../registry/untrusted.ts";
-import { subjectOf } from "../../../store/git/commands/commits.ts";
+import { subjectOf } from "../provenance.ts";
 import {
 	accountsOf,
 	allOwners,

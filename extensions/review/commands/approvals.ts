@@ -2,7 +2,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Environment } from "../../../api/configuration.ts";
-import { connectToGithub, fetchFromGithub } from "../../../api/service/github.ts";
+import { fetchFromGithub } from "../../../api/service/proxy.ts";
 import { readConfiguration } from "../../../api/service/settings.ts";
 import { parseOwners } from "../../../registry/owners.ts";
 import { ownersPath } from "../../../registry/smallkey.ts";
@@ -16,6 +16,7 @@ import type { Teams } from "../approvals/approvals.ts";
 import { checkBranch, judgePull } from "../approvals/judge-pull.ts";
 import { openPulls, partOf, readComments, setCheckRun } from "../approvals/pull-state.ts";
 import { marker, type Report } from "../comment.ts";
+import { connectToGithub } from "../github.ts";
 import { withMerge } from "../layer-changes.ts";
 
 /** What `.github/send-plan.sh` sends. */

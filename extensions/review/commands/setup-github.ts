@@ -2,7 +2,6 @@
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { isDeepStrictEqual } from "node:util";
-import { connectToGithub } from "../../../api/service/github.ts";
 import { readConfiguration } from "../../../api/service/settings.ts";
 import { parseOwners } from "../../../registry/owners.ts";
 import { ownersPath } from "../../../registry/smallkey.ts";
@@ -11,6 +10,7 @@ import { createRun, exitCodes } from "../../../scripts/terminal/command-line.ts"
 import { readIfThere, readTextIfThere } from "../../../store/files/files.ts";
 import { orNull } from "../../../store/github/client.ts";
 import { accountOf, allOwners } from "../approvals/approvals.ts";
+import { connectToGithub } from "../github.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: the members are GitHub's, and each check compares those it names
 type Json = any;

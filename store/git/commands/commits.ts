@@ -139,12 +139,6 @@ function parsePerson(text = ""): Person {
 	return { name: name.trim(), mail: mail.trim(), timeMs: Math.abs(timeMs) <= maxTimeMs ? timeMs : 0 };
 }
 
-export function subjectOf(message: string): string {
-	const lines = message.trimStart().split("\n");
-	const end = lines.findIndex((line) => line.trim() === "");
-	return (end < 0 ? lines : lines.slice(0, end)).map((line) => line.trim()).join(" ");
-}
-
 /** In the last paragraph, unless that is the subject (git-interpret-trailers(1)). */
 export function trailersOf(message: string, name: string): string[] {
 	const lines = message.trim().split("\n");

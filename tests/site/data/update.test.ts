@@ -2,11 +2,15 @@ import { cp, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import * as assert from "uvu/assert";
-import { senderNamesOf } from "../../../api/senders.ts";
 import { readConfiguration } from "../../../api/service/settings.ts";
 import { chunksFolder, manifestPath, parseManifest } from "../../../site/data/entries.ts";
 import { updateCatalogue } from "../../../site/data/update.ts";
-import { type CatalogueOptions, catalogueOptions, readSite } from "../../../site/process/site-settings.ts";
+import {
+	type CatalogueOptions,
+	catalogueOptions,
+	readSite,
+	senderNamesOf,
+} from "../../../site/process/site-settings.ts";
 import { serviceIdentity } from "../../../store/naming.ts";
 import { feature, wms } from "../../helpers/handlers.ts";
 import { type Files, filesIn, gitIn, sharedSuite, temporaryFolder, writeFiles } from "../../helpers/world.ts";

@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import * as assert from "uvu/assert";
-import { connectToGithub } from "../../../../api/service/github.ts";
 import { readConfiguration } from "../../../../api/service/settings.ts";
 import { judgePull } from "../../../../extensions/review/approvals/judge-pull.ts";
 import { openPulls } from "../../../../extensions/review/approvals/pull-state.ts";
+import { connectToGithub } from "../../../../extensions/review/github.ts";
 import { parseOwners } from "../../../../registry/owners.ts";
 import { textsOf } from "../../../../registry/texts.ts";
 import { exits, prints, root, runScript } from "../../../helpers/process.ts";
