@@ -13,12 +13,19 @@ import {
 import { removeMany } from "./send/send-batch.ts";
 import { createRun } from "./terminal/command-line.ts";
 
+/** Node's error does not name the folder. */
+function readNamed(path: string): Promise<Buffer> {
+	return readFile(path).catch((error) => {
+		throw error.code === "EISDIR" ? new Error(`${path}: is a folder`) : error;
+	});
+}
+
 /**
  * With white space or commas between them, also in UTF-16.
  * @throws {Error} with the first invalid smallkey
  */
 async function readKeys(path: string, warn: (line: string) => void): Promise<string[]> {
-	const bytes = await readFile(path);
+	const bytes = await readNamed(path);
 	const utf8 = utf8Of(bytes);
 	if (utf8 !== bytes) warn(`${path}: is in UTF-16, and read so`);
 	const keys = utf8.toString().match(/[^\s,]+/g) ?? [];
@@ -33,7 +40,7 @@ export const put = createRun(async ({ read, environment, io }) => {
 			...ifMatchOption,
 		),
 	);
-	return sendRequest({ ...options, smallkey, body: await readFile(file) }, environment, io);
+	return sendRequest({ ...options, smallkey, body: await readNamed(file) }, environment, io);
 });
 
 export const remove = createRun(async ({ read, environment, io }) => {
@@ -56,7 +63,7 @@ export const sign = createRun(async ({ read, environment, io }) => {
 			.argument("[file]", "the registration; without one a removal is signed")
 			.option("--explain", "show the signed text with its parts, and what is sent, for a person"),
 	);
-	const body = file === undefined ? null : await readFile(file);
+	const body = file === undefined ? null : await readNamed(file);
 	const key = await findSecret(options.sender, environment, io);
 	const signed = await signWith(key, { ...options, smallkey, body }, io.now());
 	io.print((options.explain ? explain(signed) : headerLines(signed.headers)).join("\n"));
