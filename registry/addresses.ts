@@ -79,7 +79,7 @@ export function kindProblem(url: URL, type: string): Text | null {
 	if (!match) return null;
 	const [, server, layer] = match;
 	if (type === "esriFeature") return layer === undefined ? textOf("kind-layer", server ?? "") : null;
-	return layer === undefined ? null : textOf("kind-other");
+	return layer === undefined ? null : textOf("kind-operation", layer, `…/${server}`);
 }
 
 function asksForWms(url: URL): boolean {

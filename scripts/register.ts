@@ -57,6 +57,7 @@ export const register = createRun(async ({ read, environment, io }) => {
 		throw new Error("--remove-others: needs --owned with globs of your smallkeys, and --owned needs it");
 	const { registrations, problems, leftOut } = readBatch(folder);
 	for (const problem of problems) io.warn(plain(problem));
+	if (registrations.size + problems.length === 0) io.warn(`${folder}: has no registrations`);
 	if (problems.length > 0 && !options.partial) {
 		const what = `${counted(problems.length, "problem")}; nothing was ${url ? "sent" : "written"}`;
 		throw new WrongError(`${what} (--partial leaves them out)`);

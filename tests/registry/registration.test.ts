@@ -132,7 +132,7 @@ test("the number of a layer in the address of a MapServer is as one in scrape_on
 	for (const more of [{ recursive: true }, { scrape_only: [1] }, { service_url: `${service_url}/3?token=a` }])
 		assert.match(
 			String(textsOf(parse(version2({ ...numbered, ...more })).problems)),
-			"another kind of service",
+			"without /3: …/MapServer",
 		);
 });
 

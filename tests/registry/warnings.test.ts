@@ -89,7 +89,7 @@ test("a name in one language only", () => {
 
 test("services of version 2.0", () => {
 	const fr: LangPart2 = { service_type: "esriTile", service_url: "https://h.example/t/MapServer" };
-	const numbered = "must not be the address of another kind of service";
+	const numbered = "must be the address of a layer or service, without /3: …/MapServer";
 	for (const [service_type, path, ...texts] of [
 		["esriMapServer", "MapServer"],
 		["esriMapServer", "MapServer/3", numbered],
