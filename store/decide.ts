@@ -60,7 +60,7 @@ type Uses = Pick<UsedRequests, "find" | "mayHave">;
 /** `error`: of this change alone. */
 export type Decision = Edit[] | Refusal | { error: unknown };
 
-/** Null: there was no time for it. */
+/** Null: none yet. */
 export type Outcome = Commit | Exclude<Decision, Edit[]> | null;
 
 /** Decides each change on the state that the earlier ones leave. @param now gets the edits */
@@ -95,19 +95,19 @@ export function stepsOf(changes: readonly Change[], decisions: readonly Decision
 	});
 }
 
-/** @param commits of the decisions with edits for which there was time */
+/** @param commits of the decisions with edits */
 export function outcomesOf(
 	decisions: readonly Decision[],
 	head: string,
 	commits: readonly string[],
 ): Outcome[] {
 	const left = commits.values();
-	let commit: string | undefined = head;
+	let commit = head;
 	return decisions.map((decision) => {
 		if (!Array.isArray(decision)) return decision;
 		const changed = decision.length > 0;
-		if (changed) commit = left.next().value;
-		return commit === undefined ? null : { commit, changed };
+		if (changed) commit = left.next().value as string;
+		return { commit, changed };
 	});
 }
 

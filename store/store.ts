@@ -76,7 +76,8 @@ export interface UsedRequest extends Pick<Meta, "time"> {
 export interface Store {
 	served(): Promise<Reader>;
 	/**
-	 * Makes one commit, durable when the promise resolves; without edits, none.
+	 * Makes one commit, on GitHub with other waiting changes of the sender, durable when the promise resolves;
+	 * without edits, none.
 	 * @returns the commit; the refusal of `decide`; or 401 for a used request that would change something again
 	 * @throws {StoreBusy} if the change was not made
 	 */

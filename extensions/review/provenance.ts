@@ -49,20 +49,24 @@ function whyNoRequest(
 	requests: string[],
 	firstOf: ReadonlyMap<string, string>,
 ): string | null {
-	const request = requests.join();
-	if (times.length !== 1 || !/^[0-9a-f]{64}$/.test(request))
+	if (times.length > requests.length || !requests.every((request) => /^[0-9a-f]{64}$/.test(request)))
 		return "a request has one TimeStamp and one Request, a SHA-256";
-	const timeMs = parseTimestamp(times.join()) ?? Number.NaN;
-	const waitMs = committer.timeMs - author.timeMs;
 	// A commit's times are whole seconds.
-	const isOnTime = Math.floor(timeMs / 1_000) * 1_000 === author.timeMs;
-	if (!isOnTime || waitMs < -maxClockSkewMs - 1_000 || waitMs > maxWaitMs)
+	const waitsMs = times.map(
+		(time) => committer.timeMs - Math.floor((parseTimestamp(time) ?? Number.NaN) / 1_000) * 1_000,
+	);
+	const isOnTime = waitsMs.every((waitMs) => waitMs >= -maxClockSkewMs - 1_000 && waitMs <= maxWaitMs);
+	if (waitsMs[0] !== committer.timeMs - author.timeMs || !isOnTime)
 		return "its TimeStamp is not the time of its author and committer";
-	const [smallkey, ...others] = new Set(files.map(({ path }) => parseLayerPath(path)?.smallkey ?? ""));
-	if (smallkey !== undefined && (others.length > 0 || !subjectOf(message).split(" ").includes(smallkey)))
+	const smallkeys = new Set(files.map(({ path }) => parseLayerPath(path)?.smallkey ?? ""));
+	const words = subjectOf(message).split(" ");
+	// The GitHub store makes one commit of a sender's waiting changes.
+	const isOfRequests =
+		requests.length > 1 ? !smallkeys.has("") : [...smallkeys].every((key) => words.includes(key));
+	if (smallkeys.size > requests.length || !isOfRequests)
 		return "its subject does not name the one layer that it changes";
-	const first = firstOf.get(request);
-	return first !== undefined && first !== id ? `its Request is copied from ${first.slice(0, 12)}` : null;
+	const first = requests.map((request) => firstOf.get(request) ?? id).find((first) => first !== id);
+	return first === undefined ? null : `its Request is copied from ${first.slice(0, 12)}`;
 }
 
 function personProvenance(commit: LoggedCommit, subject: string): Provenance {

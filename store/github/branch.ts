@@ -1,8 +1,8 @@
-import pMap from "p-map";
+import type { stepsOf } from "../decide.ts";
 import { authorMail, commitMessage, serviceAuthor } from "../naming.ts";
 import { type CommitFiles, type FileEntry, type Folder, memoize } from "../reader.ts";
-import type { Edit, Meta } from "../store.ts";
-import { type Github, GithubBusy, orNull, Refused } from "./client.ts";
+import type { Edit } from "../store.ts";
+import { type Github, GithubBusy, LostAnswer, orNull, Refused } from "./client.ts";
 
 export interface Head {
 	commit: string;
@@ -14,7 +14,7 @@ export interface Head {
 
 export const recentCommits = 20;
 
-export type PastCommit = Awaited<ReturnType<Github["rest"]["repos"]["listCommits"]>>["data"][number];
+type PastCommit = Awaited<ReturnType<Github["rest"]["repos"]["listCommits"]>>["data"][number];
 
 /** @throws {Refused} if GitHub shows no such branch */
 export async function readHead(github: Github, branch: string): Promise<Head> {
@@ -52,7 +52,11 @@ export class Heads {
 	 * @throws {Refused} if another writer has moved the branch
 	 */
 	async move(github: Github, branch: string, tip: string, isNew: boolean): Promise<void> {
-		await (isNew ? makeBranch(github, branch, tip) : updateRef(github, branch, tip, { force: false }));
+		const move = isNew ? makeBranch(github, branch, tip) : updateRef(github, branch, tip, { force: false });
+		await move.catch(async (error: unknown) => {
+			const head = error instanceof LostAnswer ? await readHead(github, branch).catch(() => null) : null;
+			if (!head?.recent.some(({ sha }) => sha === tip)) throw error;
+		});
 		const nowMs = this.now().getTime();
 		for (const [name, { untilMs }] of this.#moves) if (untilMs < nowMs) this.#moves.delete(name);
 		this.#moves.set(branch, { tip, untilMs: nowMs + maxLagMs });
@@ -138,57 +142,32 @@ function plainFiles(tree: readonly { path: string; mode: string; sha: string }[]
 	return new Map(files.map(({ path, mode, sha }) => [path, { mode, id: sha }]));
 }
 
-interface Step {
-	edits: Edit[];
-	meta: Meta;
-	message?: string;
-}
-
-/** GitHub asks clients to make few writes at the same time. */
-const treesAtOnce = 4;
-
-/** Makes commits on no branch. @returns those of the steps for which there was time */
-export async function commitEach(
+/** Without steps, none. @returns its id; it is on no branch */
+export async function makeCommit(
 	github: Github,
 	head: Head,
-	steps: readonly Step[],
+	steps: ReturnType<typeof stepsOf>,
 	now: Date,
-	hasTime: () => boolean,
-): Promise<string[]> {
-	// Each tree is made from the head's, so that none waits for another.
-	const writeStep = (_: Step, index: number) => {
-		const edits = steps.slice(0, index + 1).flatMap((step) => step.edits);
-		return writeTree(github, head.tree, edits);
-	};
-	const trees = await pMap(steps, writeStep, { concurrency: treesAtOnce });
-	const commits: string[] = [];
-	for (const [index, { meta, message = commitMessage(meta.subject, [meta]) }] of steps.entries()) {
-		if (index > 0 && !hasTime()) break;
-		const { data } = await github.rest.git.createCommit({
-			...github.repo,
-			message,
-			author: personAt(meta.author, new Date(meta.time)),
-			committer: personAt(serviceAuthor, now),
-			tree: trees[index] as string,
-			parents: [commits.at(-1) ?? head.commit],
-		});
-		commits.push(data.sha);
-	}
-	return commits;
+): Promise<string> {
+	const group = steps.map(({ meta }) => meta);
+	const [first] = group;
+	if (!first) return head.commit;
+	const subject = group.length === 1 ? first.subject : `change ${group.length} layers`;
+	const edits = steps.flatMap(({ edits }) => edits);
+	const { data } = await github.rest.git.createCommit({
+		...github.repo,
+		message: commitMessage(subject, group),
+		author: personAt(first.author, new Date(first.time)),
+		committer: personAt(serviceAuthor, now),
+		tree: await writeTree(github, head.tree, edits),
+		parents: [head.commit],
+	});
+	return data.sha;
 }
 
 /** Git keeps whole seconds. */
 function personAt(name: string, time: Date) {
 	return { name, email: authorMail(name), date: `${time.toISOString().slice(0, 19)}Z` };
-}
-
-/** One step for a named review: GitHub lists at most 250 commits of a pull request. */
-export function joinSteps(steps: readonly Step[]): Step[] {
-	const [first, second] = steps;
-	if (!first || !second) return [...steps];
-	const group = steps.map(({ meta }) => meta);
-	const message = commitMessage(`change ${steps.length} layers`, group);
-	return [{ ...first, edits: steps.flatMap(({ edits }) => edits), message }];
 }
 
 /** With about 200 files or 2.5 MB at once GitHub times out: 502, or 422 "Sorry, your request timed out". */

@@ -22,7 +22,7 @@ export interface GithubOptions
 }
 
 /**
- * Waiting changes become commits on top of each other, and the branch is moved once for all.
+ * Waiting changes of a sender become one commit.
  * @throws {Error} if an option cannot be used
  */
 export function githubStore(options: GithubOptions): Store {
@@ -69,7 +69,7 @@ class Queue {
 	#waiting: QueuedChange[] = [];
 	#running = { deadlineMs: Number.NEGATIVE_INFINITY, end: Promise.resolve() };
 
-	/** @param run returns outcomes in order; changes without an outcome wait again */
+	/** @param run returns outcomes in order */
 	constructor(
 		readonly limits: { now: () => Date; maxBatch: number; waitMs: number; batchMs: number },
 		readonly run: (batch: Batch) => Promise<Outcome[]>,
@@ -104,7 +104,8 @@ class Queue {
 		const changes = [first];
 		this.#remove(changes);
 		const fill = () => {
-			const group = this.#waiting.filter(({ meta }) => groupOf(meta) === groupOf(first.meta));
+			const nameOf = ({ meta }: Change) => `${groupOf(meta)} ${meta.author}`;
+			const group = this.#waiting.filter((change) => nameOf(change) === nameOf(first));
 			changes.push(...group.slice(0, maxBatch - changes.length));
 			this.#remove(changes);
 		};
@@ -112,7 +113,6 @@ class Queue {
 			.catch((error) => changes.map((): Outcome => ({ error })))
 			.then((outcomes) => {
 				for (const [index, change] of changes.entries()) change.outcome ??= outcomes[index] ?? null;
-				this.#waiting.unshift(...changes.filter(({ outcome }) => !outcome));
 				if (this.#running.deadlineMs === deadlineMs) this.#running.deadlineMs = Number.NEGATIVE_INFINITY;
 			});
 		this.#running = { deadlineMs, end };

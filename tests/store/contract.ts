@@ -222,8 +222,7 @@ export function testStore(name: string, open: () => Promise<Fresh>): void {
 			accepted(store.change(counting, metaOf("counter"))),
 			put(`many-${index}`, index),
 		]);
-		const commits = new Set((await Promise.all(changes.flat())).map(({ commit }) => commit));
-		assert.is(commits.size, 40);
+		for (const { changed } of await Promise.all(changes.flat())) assert.is(changed, true);
 		assert.is(await stored("counter"), 20);
 		for (const index of Array(20).keys()) assert.is(await stored(`many-${index}`), index);
 	});

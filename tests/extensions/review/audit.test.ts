@@ -65,6 +65,7 @@ function judge(claims: Claims) {
 	return { isForged, text: texts.join("\n") };
 }
 
+const several = `change 2 layers\n\n${trailers("jstest", noonText)}\nRequest: ${"6".repeat(64)}`;
 const both = [descriptionPath("forged"), layerPath("forged")];
 const batch = "register 1 layer\n\nSender: jstest";
 
@@ -88,6 +89,7 @@ const forged: [why: string, ...Claims[]][] = [
 		"its subject does not name the one layer",
 		{ paths: ["forged", "other"].map(layerPath) },
 		{ message: message.replace("forged", "forged-2") },
+		{ message: several, paths: ["forged", "other", "third"].map(layerPath) },
 	],
 	["the service changes no", { author: service, message: "repair other\n\nRepairs: other", paths: both }],
 	["it is a merge", { parents: ["1", "2"], message: batch }],
@@ -99,6 +101,7 @@ test("trailers that the service cannot have written are named as forged, each wi
 		{ author: service, committer: eve, message: "x" },
 		{ author: service, message: "repair forged\n\nRepairs: forged" },
 		{ author: service, message: "harvest forged", paths: both.slice(0, 1) },
+		{ message: several, paths: ["forged", "other"].map(layerPath) },
 	])
 		assert.is(judge(claims).isForged, false);
 	assert.match(judge({ message: batch }).text, "by the sender jstest, with npx fragment-publisher register:");
