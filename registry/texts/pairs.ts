@@ -19,7 +19,8 @@ export function fillText<Code extends string>(
 	{ code, values }: Coded<Code>,
 	shown: (value: string | number) => string = String,
 ): string {
-	return texts[code].replaceAll(" :", "\u00a0:").replace(/\{(\d)\}/g, (_, at) => {
+	// A stored code may be one of another version.
+	return (texts[code] ?? code).replaceAll(" :", "\u00a0:").replace(/\{(\d)\}/g, (_, at) => {
 		const value = values[at] ?? "";
 		return typeof value === "object" ? fillText(texts, value, shown) : shown(value);
 	});

@@ -8,7 +8,14 @@ import {
 	weekOf,
 } from "../../../extensions/harvest/health.ts";
 import { isBlockedOn } from "../../../registry/addresses.ts";
-import { causeIn, causeOf, type Health, parseHealth, type SickState } from "../../../site/data/health.ts";
+import {
+	causeIn,
+	causeOf,
+	causeText,
+	type Health,
+	parseHealth,
+	type SickState,
+} from "../../../site/data/health.ts";
 import { causes } from "../../../site/text/causes.ts";
 import { test } from "../../helpers/suite.ts";
 
@@ -54,6 +61,10 @@ test("a layer keeps its week with another cause, and causes and values are cut",
 	const long = checkResult("down", causeOf("exception", "x".repeat(500)));
 	assert.equal([long.cause?.length, long.values], [160, ["x".repeat(160)]]);
 	assert.equal(Object.keys(checkResult("down", causeOf("refused"))), ["state", "cause", "code"]);
+});
+
+test("a stored cause of another version is its code", () => {
+	assert.is(causeText("en", JSON.parse('{"code":"no-map","values":[]}')), "no-map");
 });
 
 test("the cause of a failed host is the layer's own, and is read in both languages", () => {
