@@ -3,12 +3,12 @@ import { parseJson } from "./json.ts";
 import { parseOwners } from "./owners.ts";
 import { maxBytesOf, parseRegistration, type Registration } from "./registration.ts";
 import {
-	descriptionPath,
 	fileName,
 	isOverallFile,
 	judgeKey,
 	type LayerName,
 	layerPath,
+	layerPaths,
 	mayChange,
 	ownersPath,
 	parseFileName,
@@ -58,16 +58,15 @@ export interface CheckedLayer {
 export type EditedFile = LayerFile | { path: string; kind: "written" | "removed" };
 
 /**
- * A sender, by its globs (null: all); `anyone`, where owners decide later; `stored`: what a layer needs to be
- * served at all.
+ * A sender, with its globs (null: all); `anyone`, if owners decide later; `stored`, for the rules that a layer
+ * needs to be served.
  */
 export type ChangeOrigin = { id: string; smallkeys: readonly string[] | null } | "anyone" | "stored";
 
 /**
  * Every door, and every reader of stored layers, calls this.
- * @param before what is stored; for `stored`, the files themselves; null: unknown, and a store judges the
- * names
- * @param edits all changed files of each smallkey, in any spelling, by path
+ * @param before the paths before the change (for `stored`, those of the files); null if a store judges names
+ * @param edits all changed files of each smallkey, in any spelling
  * @returns the valid layers, and all problems in the order of the files
  */
 export function judgeChange(
@@ -77,22 +76,21 @@ export function judgeChange(
 ): { layers: Map<string, CheckedLayer>; problems: FileProblem[] } {
 	const rules = origin === "stored" ? "stored" : "written";
 	const files = edits.map((edit) => judgeFile(edit, rules));
-	const wrongNames = judgeNames(files, before, rules);
+	const nameProblems = judgeNames(files, before, rules);
 	const layers = new Map<string, CheckedLayer>();
 	const problems: FileProblem[] = [];
 	for (const { path, name, registration, problems: contentProblems } of files) {
-		const wrongName = wrongNames.get(path);
-		for (const problem of wrongName ? [wrongName, ...contentProblems] : contentProblems)
-			problems.push({ ...problem, file: path });
-		wrongNames.delete(path);
-		if (wrongName || !name || !registration) continue;
+		const nameProblem = nameProblems.get(path) ?? [];
+		for (const problem of [nameProblem, contentProblems].flat()) problems.push({ ...problem, file: path });
+		if (nameProblems.has(path) || !name || !registration) continue;
 		layers.set(name.smallkey, { smallkey: name.smallkey, registration, description: null });
 	}
 	for (const { name, description } of files) {
 		const layer = name && layers.get(name.smallkey);
 		if (layer && description) layer.description = description;
 	}
-	for (const [file, wrongName] of wrongNames) problems.push({ ...wrongName, file });
+	const paths = new Set(edits.map(({ path }) => path));
+	for (const [file, problem] of nameProblems) if (!paths.has(file)) problems.push({ ...problem, file });
 	if (problems.length === 0 && typeof origin === "object") problems.push(...judgeSender(origin, files));
 	return { layers, problems };
 }
@@ -110,11 +108,7 @@ function judgeFile(edit: EditedFile, rules: Rules) {
 	return { path, isRemoved: kind === "removed", name, registration, description, problems };
 }
 
-interface Content {
-	registration?: Registration | null;
-	description?: Description | null;
-	problems?: readonly Problem[];
-}
+type Content = Partial<ReturnType<typeof parseRegistration>> & { description?: Description };
 
 function judgeContent(edit: EditedFile, name: LayerName | null, rules: Rules): Content {
 	const { path, kind } = edit;
@@ -133,7 +127,7 @@ function judgeContent(edit: EditedFile, name: LayerName | null, rules: Rules): C
 	return description ? { description } : { problems: [problemAt("", "description")] };
 }
 
-function judgePlace(path: string, isRemoved: boolean): Problem | null {
+function judgePlace(path: string, isRemoved: boolean) {
 	if (isRemoved) return path === ownersPath ? problemAt("", "owners-removed") : null;
 	if (isOverallFile(path)) return null;
 	if (!path.startsWith("layers/")) {
@@ -148,22 +142,26 @@ function judgePlace(path: string, isRemoved: boolean): Problem | null {
 	return problemAt("", "folder", pathOf(name));
 }
 
-/** @returns path → problem, also of files that do not change */
+/** @returns path → problem, also of unchanged descriptions */
 function judgeNames(files: readonly JudgedFile[], before: PathsByKey | null, rules: Rules) {
 	const layerFiles = files.flatMap((file) => (file.name ? [{ ...file, ...file.name }] : []));
 	const groups = groupBy(layerFiles, ({ smallkey }) => smallkey.toLowerCase());
-	const problems = [...groups].flatMap(([lower, spellings]) => [
-		...judgeSpellings(spellings, before && new Set(before.get(lower)), rules),
-	]);
+	const problems = [...groups].flatMap(([lower, spellings]) =>
+		judgeSpellings(spellings, before && new Set(before.get(lower)), rules),
+	);
 	return new Map(problems);
 }
 
+type NamedFile = JudgedFile & LayerName;
+
+type PathProblem = [path: string, problem: Problem];
+
 /** @param files of one smallkey, in any case @param stored their earlier paths; null: unknown */
 function judgeSpellings(
-	files: readonly (JudgedFile & LayerName)[],
+	files: readonly NamedFile[],
 	stored: ReadonlySet<string> | null,
 	rules: Rules,
-): Map<string, Problem> {
+): PathProblem[] {
 	const remaining = new Set(stored);
 	for (const { path, isRemoved } of files) {
 		if (isRemoved) remaining.delete(path);
@@ -175,28 +173,31 @@ function judgeSpellings(
 		if (rules === "stored" && registration === null) served.delete(path);
 	const spellings = registeredIn(served);
 	const kept = spellings.find((smallkey) => stored?.has(layerPath(smallkey))) ?? spellings[0] ?? "";
-	// One that remained would be kept.
+	// A stored spelling that remains is `kept`, so these are removed.
 	const [removed] = registeredIn(stored ?? []);
-	const problems = new Map<string, Problem>();
-	for (const { path, smallkey, part } of files) {
-		if (part === "registration" && served.has(path)) {
-			const rule = judgeKey(smallkey, kept, stored?.has(path) === false, removed);
-			if (rule) problems.set(path, problemAt("smallkey", ...rule));
-		}
-		const description = descriptionPath(smallkey);
-		if (stored && remaining.has(description) && !remaining.has(layerPath(smallkey)))
-			problems.set(description, problemAt("", "orphan", layerPath(smallkey)));
-	}
-	return problems;
+	const problems = files.flatMap(({ path, smallkey, part }): PathProblem[] => {
+		if (part !== "registration" || !served.has(path)) return [];
+		const rule = judgeKey(smallkey, kept, stored?.has(path) === false, removed);
+		return rule ? [[path, problemAt("smallkey", ...rule)]] : [];
+	});
+	return stored ? [...problems, ...findOrphans(files, remaining)] : problems;
 }
 
-/** Sorted. */
+function findOrphans(files: readonly NamedFile[], remaining: ReadonlySet<string>): PathProblem[] {
+	return files.flatMap(({ smallkey }) => {
+		const [layer, description] = layerPaths(smallkey);
+		if (!remaining.has(description) || remaining.has(layer)) return [];
+		return [[description, problemAt("", "orphan", layer)]];
+	});
+}
+
+/** The smallkeys of the registrations, sorted. */
 export function registeredIn(paths: Iterable<string>): string[] {
 	const names = [...paths].sort().map(parseLayerPath);
 	return names.flatMap((name) => (name?.part === "registration" ? [name.smallkey] : []));
 }
 
-function judgeSender(sender: Exclude<ChangeOrigin, string>, files: readonly JudgedFile[]): FileProblem[] {
+function judgeSender(sender: Exclude<ChangeOrigin, string>, files: readonly JudgedFile[]) {
 	const smallkeys = new Set(files.flatMap(({ name }) => (name ? [name.smallkey] : [])));
 	const foreign = [...smallkeys].filter((smallkey) => !mayChange(sender, smallkey));
 	const globs = sender.smallkeys?.join(" ") || "—";

@@ -73,8 +73,8 @@ const maxPauseMs = 30_000;
 const downPauseMs = 60_000;
 
 /**
- * Sends at most 4 requests at the same time, and 1 per host. It retries twice after a status of 429 or 5xx, and once after
- * a broken connection or a time-out. After three requests in a row without an answer, it does not ask a host for a minute.
+ * Sends at most 4 requests at a time, and 1 per host. Retries twice after status 429 or 5xx, once after a broken connection
+ * or a time-out. Leaves out a host for a minute after three in a row without an answer.
  */
 export function createAsk(options: { fetch: GuardedFetch; sleep?: typeof pause; now?: () => number }): Ask {
 	const { fetch, sleep = pause, now = Date.now } = options;

@@ -1,6 +1,5 @@
 import { currentDescription, type Description } from "../../registry/description.ts";
 import type { Registration } from "../../registry/registration.ts";
-import { checkSameLayer } from "./alike.ts";
 import { describeArcgisService } from "./arcgis/answers.ts";
 import { describeLayer } from "./arcgis/feature-layer.ts";
 import { orTrouble, Trouble } from "./ask.ts";
@@ -8,6 +7,7 @@ import type { Clients } from "./clients.ts";
 import type { DescriptionResult, Harvest } from "./description.ts";
 import { findingOf } from "./finding.ts";
 import { harvestedLangs } from "./langs.ts";
+import { checkSameLayer } from "./matches.ts";
 import { eachService, type Service, serviceOf } from "./service.ts";
 import { withSiblings } from "./siblings.ts";
 import { describeLayers } from "./wms/describe-layers.ts";

@@ -5,7 +5,6 @@ import { type Lang, langs } from "../../registry/smallkey.ts";
 import { layerAddress } from "../../registry/targets/facts.ts";
 import { type Cause, causeOf } from "../../site/data/health.ts";
 import { findLayer } from "../../site/service/capabilities.ts";
-import { checkSameLayer } from "./alike.ts";
 import { askLayer } from "./arcgis/answers.ts";
 import { sketchLayer } from "./arcgis/feature-layer.ts";
 import { lookAtFeatures } from "./arcgis/features.ts";
@@ -14,6 +13,7 @@ import { checkLayer } from "./check-layer.ts";
 import type { Clients } from "./clients.ts";
 import { type Finding, findingOf, isSick } from "./finding.ts";
 import { describe } from "./harvest-layer.ts";
+import { checkSameLayer } from "./matches.ts";
 import { eachService, type Service, serviceOf } from "./service.ts";
 import { lookAtWms } from "./wms/look.ts";
 

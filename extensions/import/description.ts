@@ -42,7 +42,7 @@ export function isCountedMode({ mode, geometryType }: Json): boolean {
 	return mode === "snapshot" && (geometry === "" || snapshotGeometries.has(geometry));
 }
 
-function scaleOf(value: unknown): number {
+function scaleOf(value: unknown) {
 	return typeof value === "number" && value >= 0 ? value : 0;
 }
 

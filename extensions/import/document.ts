@@ -95,7 +95,7 @@ function requestOf(node: Json): Json {
 }
 
 /** Changes a request to agree with what was served. */
-function followNode(request: Json, node: Json, type: string): void {
+function followNode(request: Json, node: Json, type: string) {
 	const { displayName, nameField, mode, maxAllowableOffset } = node;
 	const isNamed = type === "wms" || request.service_name;
 	if (textOf(displayName) && isNamed) request.service_name = displayName === request.layer ? "" : displayName;

@@ -2,16 +2,16 @@ import type { LangDescription } from "../../registry/description.ts";
 import { isVersion2, type Registration } from "../../registry/registration.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { hasItsName } from "../harvest/agreement.ts";
-import { type Alike, alikeAt, findAlike } from "../harvest/alike.ts";
 import { orNull } from "../harvest/ask.ts";
 import type { Clients } from "../harvest/clients.ts";
 import { describe } from "../harvest/harvest-layer.ts";
+import { findMatches, type Match, matchAt } from "../harvest/matches.ts";
 import { isOfOtherLanguage } from "../harvest/names.ts";
 import { placeOf, serviceOf } from "../harvest/service.ts";
 import { arcgisPlaceOf, knowsAll, numberIn } from "../harvest/siblings.ts";
 import { linkedServices, otherServices, permanentTarget, presenceOf } from "./places.ts";
 
-export interface Candidate extends Alike {
+export interface Candidate extends Match {
 	/** The server redirects there permanently. */
 	isTarget: boolean;
 }
@@ -69,7 +69,7 @@ export class CandidateSearch {
 	/** The namesake with features of a layer that became empty. */
 	async findFull(before: LangDescription): Promise<Candidate | null> {
 		if (!knowsAll(before.siblings)) return null;
-		const matches = await findAlike(before, before.service_url, this.clients);
+		const matches = await findMatches(before, before.service_url, this.clients);
 		const namesakes = matches.filter(({ agreement }) => hasItsName(agreement));
 		return pickBest(namesakes.map((match) => ({ ...asUnsure(match), isTarget: false })));
 	}
@@ -109,52 +109,52 @@ async function findCandidatesAt(subject: Subject, address: string, source: Sourc
 	const { registration, lang, before } = subject;
 	// A service of both languages must be right for both.
 	const shared = langs.filter((other) => placeOf(registration, other) === placeOf(registration, lang));
-	const isRight = ({ description }: Alike) =>
+	const isRight = ({ description }: Match) =>
 		!shared.some((sharedLang) => isOfOtherLanguage(sharedLang, namesOf(before), namesOf(description)));
-	const alike = (await findAt(subject, address, clients)).filter(isRight);
+	const matches = (await findAt(subject, address, clients)).filter(isRight);
 	const isUnsure = source === "similar" || (source === "folder" && isInKnownFolder(before, address));
 	const isTarget = source === "redirect";
-	return alike.map((match): Candidate => ({ ...(isUnsure ? asUnsure(match) : match), isTarget }));
+	return matches.map((match): Candidate => ({ ...(isUnsure ? asUnsure(match) : match), isTarget }));
 }
 
-async function findAt(subject: Subject, address: string, clients: Clients): Promise<Alike[]> {
+async function findAt(subject: Subject, address: string, clients: Clients): Promise<Match[]> {
 	const { before } = subject;
 	const same = await sameAt(subject, address, clients);
 	if (same.some(isSame)) return same;
 	const presence = await presenceOf(before, address, clients);
 	if (presence === "here" || presence === "unknown") return same;
-	const alike = await findAlike(before, address, clients);
-	return [...same, ...(knowsAll(before.siblings) ? alike : alike.map(asUnsure))];
+	const matches = await findMatches(before, address, clients);
+	return [...same, ...(knowsAll(before.siblings) ? matches : matches.map(asUnsure))];
 }
 
 /** The layer of the same number or name. */
 async function sameAt({ registration, lang, before }: Subject, address: string, clients: Clients) {
 	const moved = serviceOf(withEntry(registration, lang, { service_url: address }), lang);
-	return alikeAt(before, address, await orNull(describe(moved, clients)));
+	return matchAt(before, address, await orNull(describe(moved, clients)));
 }
 
-function namesOf(description: LangDescription): string {
+function namesOf(description: LangDescription) {
 	const names =
 		"renderer" in description ? [description.name] : "layers" in description ? description.layers : [];
 	return [new URL(description.service_url).pathname, ...names].join(" ");
 }
 
 /** A service in a folder that was there before may be another one of the same name. */
-function isInKnownFolder({ service_url, folders }: LangDescription, address: string): boolean {
+function isInKnownFolder({ service_url, folders }: LangDescription, address: string) {
 	const [before, after] = [arcgisPlaceOf(service_url), arcgisPlaceOf(address)];
 	if (!before || !after || withHttps(before.catalogue) !== withHttps(after.catalogue)) return false;
 	return after.folder === "" || !knowsAll(folders) || folders.includes(after.folder);
 }
 
-function withHttps(address: string): string {
+function withHttps(address: string) {
 	return address.replace(/^http:/, "https:");
 }
 
-function isSame({ agreement }: Alike): boolean {
+function isSame({ agreement }: Match) {
 	return agreement.sure === "same";
 }
 
-function asUnsure(match: Alike): Alike {
+function asUnsure(match: Match): Match {
 	return { ...match, agreement: { ...match.agreement, sure: "perhaps" } };
 }
 

@@ -1,11 +1,11 @@
 import type { LangDescription } from "../../registry/description.ts";
 import { numberOf } from "../../site/service/decode.ts";
 import { agreementOf, hasItsName } from "../harvest/agreement.ts";
-import { findAlike } from "../harvest/alike.ts";
 import { askLayers, askList, type ListedService } from "../harvest/arcgis/answers.ts";
 import { describeLayer } from "../harvest/arcgis/feature-layer.ts";
 import { type Ask, orNull, orTrouble, Trouble } from "../harvest/ask.ts";
 import type { Clients } from "../harvest/clients.ts";
+import { findMatches } from "../harvest/matches.ts";
 import { isCopyOf, seriesStep } from "../harvest/names.ts";
 import { arcgisPlaceOf, knowsAll, numberIn } from "../harvest/siblings.ts";
 import { describeLayers } from "../harvest/wms/describe-layers.ts";
@@ -21,7 +21,7 @@ type Presence = "here" | "gone" | "withdrawn" | "replaced" | "unknown";
 /** Statuses of HTTP and of ArcGIS. */
 const signInNeeded = new Set([401, 403, 498, 499]);
 
-function saysGone({ state, status, isTemporary }: Trouble): boolean {
+function saysGone({ state, status, isTemporary }: Trouble) {
 	return state === "wrong" && !isTemporary && status !== null && !signInNeeded.has(status);
 }
 
@@ -54,8 +54,8 @@ export async function presenceOf(
 	if (/^\d+$/.test(name)) return hasItsName(agreement) ? "here" : "replaced";
 	// Two names are at most swapped.
 	if (agreement.sure !== null) return "here";
-	const alike = await findAlike(before, address, clients);
-	return alike.some((match) => match.agreement.sure === "same") ? "replaced" : "here";
+	const matches = await findMatches(before, address, clients);
+	return matches.some((match) => match.agreement.sure === "same") ? "replaced" : "here";
 }
 
 /** The service does not list its layers. */
@@ -99,7 +99,7 @@ export async function permanentTarget(
 }
 
 /** Removes a session's identifier; an address of ArcGIS needs no query. */
-function plainAddress(url: URL, isArcgis = false): string {
+function plainAddress(url: URL, isArcgis = false) {
 	const plain = new URL(url);
 	for (const name of [...plain.searchParams.keys()])
 		if (isArcgis || ownParameters.test(name)) plain.searchParams.delete(name);
@@ -144,13 +144,13 @@ async function listServices(catalogue: string, folder: string, ask: Ask): Promis
 }
 
 /** ArcGIS ignores the case of names. */
-function isSameText(a: string, b: string): boolean {
+function isSameText(a: string, b: string) {
 	return a.toLowerCase() === b.toLowerCase();
 }
 
 const drawnTypes = new Set(["MapServer", "FeatureServer"]);
 
-function isSimilar(other: ListedService, name: string, type: string, { services }: LangDescription): boolean {
+function isSimilar(other: ListedService, name: string, type: string, { services }: LangDescription) {
 	if (other.name === name) return other.type !== type && drawnTypes.has(other.type) && drawnTypes.has(type);
 	if (other.type !== type || !knowsAll(services) || services.includes(`${other.name}/${type}`)) return false;
 	const step = seriesStep(name, other.name);

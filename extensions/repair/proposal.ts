@@ -60,7 +60,7 @@ export function proposalsOf(repairs: readonly Repair[], declinedEvidence: Readon
 }
 
 /** Sure matches that moved between the same origins, or between the same services of a server, form a group. */
-function groupOf({ layer, registration, byLang, sure }: Repair): string {
+function groupOf({ layer, registration, byLang, sure }: Repair) {
 	if (sure !== "same") return layer.smallkey;
 	const ways = byLang.map(({ lang }) => {
 		const [from, to] = [layer.registration[lang].service_url, registration[lang].service_url];
@@ -71,7 +71,7 @@ function groupOf({ layer, registration, byLang, sure }: Repair): string {
 }
 
 /** Places and traits. The number of features changes daily, and would bring a declined proposal back. */
-function evidenceOf({ layer, byLang }: Repair): string {
+function evidenceOf({ layer, byLang }: Repair) {
 	const facts = byLang.map(({ lang, candidate: { service_url, layer: name = null, agreement } }) => [
 		lang,
 		placeOf(layer.registration, lang),
@@ -88,7 +88,7 @@ type Write = (text: string) => string;
 
 const maxTextLength = 200;
 
-function repairText({ layer, byLang }: Repair, lang: Lang, write: Write): string {
+function repairText({ layer, byLang }: Repair, lang: Lang, write: Write) {
 	const texts = repairTexts[lang];
 	const cell = (text: string) => (text === "" ? "" : write(text));
 	const lines = [`${texts.layer} ${write(layer.smallkey)}`, ""];

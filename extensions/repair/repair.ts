@@ -78,7 +78,7 @@ async function findCandidate(
 	return state === null ? search.findTarget(subject) : search.find(subject);
 }
 
-async function canBeDrawn({ registration, byLang }: Repair, clients: SearchClients): Promise<boolean> {
+async function canBeDrawn({ registration, byLang }: Repair, clients: SearchClients) {
 	const bytes = new TextEncoder().encode(canonicalText(registration));
 	if (!parseRegistration(bytes, "written").registration) return false;
 	const findings = await watchLayer(registration, null, clients, null);
@@ -102,7 +102,7 @@ function separateLangs(registration: Registration, repairs: LangRepair[]): LangR
 	return kept.map(({ repair }) => repair);
 }
 
-function nameIn(registration: Registration, lang: Lang): string {
+function nameIn(registration: Registration, lang: Lang) {
 	return namedLayers(registration, lang)[0] ?? numberIn(registration[lang].service_url);
 }
 

@@ -59,7 +59,7 @@ export function startDailySearch(options: SearchOptions): () => Promise<void> {
 }
 
 /** Sends a notice of new proposals, and marks all in the health. @param earlier evidence before the search */
-async function reportProposals(options: SearchOptions, earlier: ReadonlySet<string>): Promise<void> {
+async function reportProposals(options: SearchOptions, earlier: ReadonlySet<string>) {
 	const open = await readOpen(options.repository, servedRef);
 	const repairs = open
 		.filter(({ evidence }) => evidence.some((hash) => !earlier.has(hash)))

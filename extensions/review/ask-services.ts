@@ -73,7 +73,7 @@ function servicesOf(layer: CheckedLayer | null): { layer: CheckedLayer; place: s
 	return [{ layer, place: "" }, ...services];
 }
 
-function requestOf({ registration }: CheckedLayer, lang: Lang): string {
+function requestOf({ registration }: CheckedLayer, lang: Lang) {
 	const { service_url, layer }: LangPart1 = registration[lang];
 	return JSON.stringify([lang, serviceTypeOf(registration, lang), service_url, layer]);
 }

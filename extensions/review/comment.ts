@@ -66,13 +66,13 @@ function blocksOf(review: Review, links?: Links): string[] {
 	];
 }
 
-function verdictOf(review: Review): string {
+function verdictOf(review: Review) {
 	const errors = countErrors(review);
 	if (errors > 0) return `${counted(errors, "thing")} to correct in this change`;
 	return review.layers.length === 0 ? "No layer changes" : "The layers of this change are in order";
 }
 
-function summaryOf(layers: readonly LayerRow[]): string {
+function summaryOf(layers: readonly LayerRow[]) {
 	const parts = (["added", "changed", "removed", "wrong"] as const).flatMap((verb) => {
 		const number = layers.filter((layer) => layer.verb === verb).length;
 		return number > 0 ? `${number} ${verb}` : [];
@@ -80,7 +80,7 @@ function summaryOf(layers: readonly LayerRow[]): string {
 	return parts.length > 0 ? `${counted(layers.length, "layer")}: ${parts.join(", ")}.` : "";
 }
 
-function nextStep(review: Review): string {
+function nextStep(review: Review) {
 	if (countErrors(review) > 0) return "correct what is listed here on the same branch; this comment follows.";
 	if (!review.approvals) return "the operators put `layers/owners.json` in order.";
 	if (review.approvals.length === 0) return "it can be merged.";
@@ -94,7 +94,7 @@ function renderList<Item>(title: string, items: readonly Item[], lineOf: (item: 
 	return [`#### ${title}`, "", ...shown].join("\n");
 }
 
-function renderTable(layers: readonly LayerRow[]): string {
+function renderTable(layers: readonly LayerRow[]) {
 	const rows = layers.map(({ smallkey, verb, state, name }) => {
 		const shown = name === "" ? "" : code(name.slice(0, maxNameLength));
 		return `| ${code(smallkey)} | ${verb} | ${state} | ${shown} |`;
@@ -104,7 +104,7 @@ function renderTable(layers: readonly LayerRow[]): string {
 	return [...head, ...lines].join("\n");
 }
 
-function renderLayer({ smallkey, verb, draft, fragments }: LayerRow): string {
+function renderLayer({ smallkey, verb, draft, fragments }: LayerRow) {
 	const link = draft === null ? "" : `[on the map, as a draft](${draft})`;
 	const title = `<details><summary>${code(smallkey)} ${verb}</summary>`;
 	const changes = langs.flatMap((lang) => {
@@ -114,7 +114,7 @@ function renderLayer({ smallkey, verb, draft, fragments }: LayerRow): string {
 	return [title, link, ...changes, "</details>"].filter(Boolean).join("\n\n");
 }
 
-function renderChange(change: FragmentChange): string {
+function renderChange(change: FragmentChange) {
 	const { lang, lines, hidden } = change;
 	const more = hidden > 0 ? ` The first ${lines.length} of ${lines.length + hidden} lines:` : "";
 	return `\`${lang}\`: what viewers will read (${targetsText(change)}).${more}\n\n${fenced("diff", lines)}`;
@@ -127,14 +127,14 @@ export function linksInto(web: string, repository: string, head: string) {
 }
 
 /** Also encodes all characters that Markdown could interpret. */
-function escapeSegment(text: string): string {
+function escapeSegment(text: string) {
 	return encodeURIComponent(text.toWellFormed()).replace(/[!'()*~]/g, (character) => {
 		return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 	});
 }
 
 /** @param text untrusted @param address trusted */
-function linkTo(text: string, address?: string | null): string {
+function linkTo(text: string, address?: string | null) {
 	return address == null ? code(text) : `[${code(text)}](${address})`;
 }
 

@@ -65,7 +65,7 @@ export async function acceptReview(repository: string, review: Decision, reviewe
 }
 
 /**
- * Moves a review below `declined/`, with a last commit that says who declined it and why: status and audit read it.
+ * Moves a review below `declined/`. Its last commit says who declined it and why, for status and audit.
  * @returns `declined/register/23ax5t/0123456789ab`
  * @throws {WrongError} if the review has changed since it was read
  */

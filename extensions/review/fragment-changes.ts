@@ -60,7 +60,7 @@ function changesIn(lang: Lang, { before, after }: ChangedLayer, settings: Fragme
 }
 
 /** No counts: only types change. */
-function isWithin(counts: Map<string, number>, others: Map<string, number>): boolean {
+function isWithin(counts: Map<string, number>, others: Map<string, number>) {
 	if (counts.size === 0) return others.size === 0;
 	return [...counts].every(([change, count]) => count <= (others.get(change) ?? 0));
 }

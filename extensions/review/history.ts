@@ -137,7 +137,7 @@ export function timeText(timeMs: number): string {
 const maxKeys = 5;
 
 /** `removed`, of one layer; otherwise `added a b, removed c`. */
-function changesText(commit: LoggedCommit, { smallkey }: Subject): string {
+function changesText(commit: LoggedCommit, { smallkey }: Subject) {
 	const { layers } = historyCommit(commit);
 	if (smallkey !== undefined) return layers.find((layer) => layer.smallkey === smallkey)?.kind ?? "changed";
 	const parts = ["added", "changed", "removed"].flatMap((verb) => {

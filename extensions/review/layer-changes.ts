@@ -130,7 +130,7 @@ async function readFiles(repository: string, listed: readonly PathChange[]): Pro
 	return files;
 }
 
-function textOf(files: Files, path: string): string {
+function textOf(files: Files, path: string) {
 	return new TextDecoder().decode(files.get(path)?.bytes);
 }
 

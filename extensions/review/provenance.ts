@@ -36,7 +36,7 @@ export function judgeProvenance(commit: LoggedCommit, firstOf: ReadonlyMap<strin
 	return genuine(signed, `checksum of the request ${requests.join()}`);
 }
 
-function whyNotOfService({ author, committer, parents }: LoggedCommit, senders: string[]): string | null {
+function whyNotOfService({ author, committer, parents }: LoggedCommit, senders: string[]) {
 	if (senders.length !== 1) return "it does not name one sender";
 	if (!isOf(committer) || !isOf(author, senders[0]))
 		return "its author and committer are not the sender and the service";
@@ -100,15 +100,15 @@ function forged({ author, committer, message }: LoggedCommit, sender: string, wh
 }
 
 /** A pull request's commit (GitHub, "About commit signature verification"). */
-function isByGithub({ committer: { name, mail }, parents }: LoggedCommit): boolean {
+function isByGithub({ committer: { name, mail }, parents }: LoggedCommit) {
 	return name === "GitHub" && mail === "noreply@github.com" && parents.length === 1;
 }
 
-function isApp({ name, mail }: Person): boolean {
+function isApp({ name, mail }: Person) {
 	return name.endsWith("[bot]") && mail.endsWith("[bot]@users.noreply.github.com");
 }
 
-function isOf({ name, mail }: Person, sender = serviceAuthor): boolean {
+function isOf({ name, mail }: Person, sender = serviceAuthor) {
 	return name === sender && mail === authorMail(sender);
 }
 

@@ -42,7 +42,7 @@ export function changeLines(review: Review): string[] {
 	];
 }
 
-function rowLine({ smallkey, verb, state, name }: LayerRow): string {
+function rowLine({ smallkey, verb, state, name }: LayerRow) {
 	return [verb.padEnd("changed".length), smallkey, state, name].filter(Boolean).join("  ");
 }
 

@@ -14,10 +14,10 @@ import { ramp4, renderRamp4 } from "./ramp4.ts";
 import { renderTerria, terria } from "./terria.ts";
 import { renderV2, v2 } from "./v2.ts";
 
-/** By the age of their viewers. The schemas are `schemas/fragment-<name>.schema.json`. */
+/** The oldest viewer first. Each has a schema, `schemas/fragment-<name>.schema.json`. */
 export const targets: readonly Target[] = [v09, v1, v2, ramp4, terria];
 
-/** Apart: bundles that only read leave it out. */
+/** Not in `Target`: bundles that only read leave it out. */
 const renders: Readonly<Record<TargetName, Render>> = {
 	"v0.9": renderV09,
 	v1: renderV1,
@@ -28,7 +28,7 @@ const renders: Readonly<Record<TargetName, Render>> = {
 
 export const targetNames: readonly TargetName[] = targets.map(({ name }) => name);
 
-/** Names separated by commas. An error is a text. */
+/** `v2,v1` → `["v1", "v2"]`, or the rule that it breaks. */
 export function parseTargets(text: string): readonly TargetName[] | string {
 	const names = text.split(",").map((name) => name.trim());
 	const unknown = names.find((name) => !targetNames.includes(name));
@@ -42,16 +42,18 @@ export function targetOf(name: TargetName): Target {
 	return target;
 }
 
+/** `v2/doc/en/23ax5t` */
 export function targetPath(name: TargetName, lang: Lang, smallkey: string): string {
 	return `${targetOf(name).doc}/${lang}/${smallkey}`;
 }
 
+/** JSON; null if the target has no form for this layer. */
 export function renderAt(name: TargetName, layer: LayerFacts): string | null {
 	const fragment = (renders[name] as Render)(layer);
 	return fragment && JSON.stringify(fragment);
 }
 
-/** Where the layer is read. */
+/** In each target that can show the layer. */
 export function readPathsOf(
 	smallkey: string,
 	registration: Registration,
@@ -60,7 +62,7 @@ export function readPathsOf(
 ): string[] {
 	const facts = langs.map((lang) => layerFacts(lang, smallkey, registration, description, settings));
 	return (settings.targets ?? targetNames).flatMap((target) => {
-		const shown = facts.filter((layer) => renderAt(target, layer) !== null);
-		return shown.map(({ lang }) => targetPath(target, lang, smallkey));
+		const rendered = facts.filter((layer) => renderAt(target, layer) !== null);
+		return rendered.map(({ lang }) => targetPath(target, lang, smallkey));
 	});
 }

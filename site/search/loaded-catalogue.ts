@@ -20,17 +20,19 @@ export function problemOf(error: unknown): string {
 	return error instanceof CatalogueUnusable ? error.message : t("site-silent");
 }
 
+/** Reads the layers in chunks, and searches them in a worker. */
 class Catalogue {
 	readonly #controller = new AbortController();
 	readonly #reads = new Map<string, Promise<unknown>>();
 	readonly #entries: Entry[] = [];
 	#worker: Worker | null = null;
-	/** Number of entries that the worker has. */
+	/** Entries that the worker has. */
 	#sent = 0;
 	#lastSerial = 0;
 	readonly selection = new Selection(lang);
 	layers: number | null = null;
 	readonly problems: string[] = [];
+	/** Each chunk is read, or has failed. */
 	isRead = false;
 	isComplete = false;
 	onChange: () => void = () => undefined;
@@ -48,25 +50,26 @@ class Catalogue {
 			const note = (error: unknown) => void this.problems.push(problemOf(error));
 			const { layers = null, chunks = [] } = (await this.#manifest().catch(note)) ?? {};
 			this.layers = layers;
-			const add = async (chunk: number) => {
-				const entries = (await this.#chunk(chunk).catch(note)) ?? [];
-				if (entries.length === 0) return;
-				this.selection.add(entries);
-				this.#entries.push(...entries);
-				if (this.#worker) this.#prepare();
-				this.onChange();
-			};
-			await Promise.all(chunks.map((_, chunk) => add(chunk)));
+			const reads = chunks.map((_, number) => this.#chunk(number));
+			await Promise.all(reads.map((read) => read.then((entries) => this.#add(entries), note)));
 			this.isRead = true;
 			this.isComplete = this.problems.length === 0;
 			this.onChange();
-			// The first search then has its index; earlier, indexing would delay the first rows.
-			const prepare = () => this.#controller.signal.aborted || this.#prepare();
-			setTimeout(prepare, prepareMs);
+			// Indexes before the first search, but after the first rows are shown.
+			setTimeout(() => this.#controller.signal.aborted || this.#prepare(), prepareMs);
 		});
 	}
 
-	#prepare(): Worker {
+	#add(entries: readonly Entry[]) {
+		if (entries.length === 0) return;
+		this.selection.add(entries);
+		this.#entries.push(...entries);
+		if (this.#worker) this.#prepare();
+		this.onChange();
+	}
+
+	/** Sends the worker the entries that it lacks. */
+	#prepare() {
 		const worker = this.#worker ?? new Worker(workerAddress, { type: "module" });
 		this.#worker = worker;
 		worker.onerror = () => {
@@ -108,7 +111,7 @@ class Catalogue {
 		return spellings.find((entry) => entry.smallkey === smallkey) ?? spellings[0] ?? null;
 	}
 
-	/** A failed read is tried again by the next call. */
+	/** Calls of the same name share one read, unless it has failed. */
 	#once<T>(name: string, read: () => Promise<T>): Promise<T> {
 		const result = (this.#reads.get(name) as Promise<T> | undefined) ?? read();
 		this.#reads.set(name, result);
@@ -116,7 +119,7 @@ class Catalogue {
 		return result;
 	}
 
-	#manifest(): Promise<Manifest> {
+	#manifest() {
 		return this.#once("manifest", () => this.#file(manifestPath, this.cache, parseManifest));
 	}
 
@@ -128,7 +131,7 @@ class Catalogue {
 		return this.#once(`chunk ${number}`, async () => {
 			const manifest = await this.#manifest();
 			return read(manifest, "default").catch(async (error: unknown) => {
-				// A newer publication may have replaced the file, or the browser's copy may be cut off.
+				// A newer publication may have replaced the file, or the browser's copy may be incomplete.
 				const newer = await this.#file(manifestPath, "reload", parseManifest).catch(() => null);
 				if (!newer) throw error;
 				return read(newer, "reload");

@@ -79,7 +79,7 @@ export async function judgePush(
 	return withQuarantine(quarantine, () => judgeUpdates(repository, updates));
 }
 
-async function judgeUpdates(repository: string, updates: readonly Update[]): Promise<Verdict> {
+async function judgeUpdates(repository: string, updates: readonly Update[]) {
 	const refused: string[] = [];
 	for (const update of updates) {
 		const problem = await findUpdateProblem(repository, update);
@@ -95,11 +95,11 @@ async function judgeUpdates(repository: string, updates: readonly Update[]): Pro
 	return { isAccepted: true, lines: forTerminal(lines) };
 }
 
-function refuse(lines: readonly string[]): Verdict {
+function refuse(lines: readonly string[]) {
 	return { isAccepted: false, lines: forTerminal(["refused, and nothing was changed:", ...lines]) };
 }
 
-function problemLines(problems: readonly FileProblem[], max: number): string[] {
+function problemLines(problems: readonly FileProblem[], max: number) {
 	const sorted = problems.toSorted((a, b) => (a.file === b.file ? 0 : a.file < b.file ? -1 : 1));
 	const lines = sorted.slice(0, max).map(problemLine);
 	const hidden = problems.length - lines.length;
@@ -108,7 +108,7 @@ function problemLines(problems: readonly FileProblem[], max: number): string[] {
 	return lines;
 }
 
-function forTerminal(lines: readonly string[]): string[] {
+function forTerminal(lines: readonly string[]) {
 	return lines.map((line) => shortened(visible(line), maxLineLength));
 }
 
@@ -119,7 +119,7 @@ const maxTotalBytes = 4 * 2 ** 30;
 const maxObjects = 2_000_000;
 
 /** Git reads the sizes without unpacking. */
-async function findTooLarge(repository: string, quarantine: string): Promise<string | null> {
+async function findTooLarge(repository: string, quarantine: string) {
 	const format = "--batch-check=%(objectname) %(objecttype) %(objectsize)";
 	const args = ["cat-file", "--batch-all-objects", "--unordered", format];
 	// Without the objects of the repository itself.

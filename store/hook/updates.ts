@@ -11,9 +11,11 @@ import {
 	serviceAuthor,
 } from "../naming.ts";
 
-/** githooks(5), "pre-receive" */
+/** githooks(5), "pre-receive". */
 export interface Update {
+	/** Null for a new ref. */
 	from: string | null;
+	/** Null to remove the ref. */
 	to: string | null;
 	/** `refs/heads/main` */
 	ref: string;
@@ -23,8 +25,8 @@ export const servedRef = "refs/heads/main";
 
 const branches = "refs/heads/";
 
+/** @param text lines of `<from> <to> <ref>`, with zeros for null */
 export function parseUpdates(text: string): Update[] {
-	// Git writes zeros for a ref that is new or removed.
 	const commitOf = (id: string) => (/^0+$/.test(id) ? null : id);
 	const lines = text.split("\n").filter(Boolean);
 	return lines.map((line) => {
@@ -34,18 +36,15 @@ export function parseUpdates(text: string): Update[] {
 }
 
 /** Such a ref only moves forward, to commits that the service has written or accepted. */
-function isOfService(ref: string): boolean {
-	return ref === servedRef || isReviewRef(ref);
+function isServiceRef(ref: string) {
+	return ref === servedRef || (ref.startsWith(branches) && isReviewBranch(ref.slice(branches.length)));
 }
 
-function isReviewRef(ref: string): boolean {
-	return ref.startsWith(branches) && isReviewBranch(ref.slice(branches.length));
-}
-
+/** Why the update is refused, or null. */
 export async function findUpdateProblem(repository: string, update: Update): Promise<string | null> {
 	const { from, to, ref } = update;
 	const problem = findRefProblem(update);
-	if (problem !== null || to === null || !isOfService(ref)) return problem;
+	if (problem !== null || to === null || !isServiceRef(ref)) return problem;
 	if (from !== null && !(await isDescendant(repository, from, to)))
 		return "must follow its current commit, which a forced push would lose: pull first";
 	return (
@@ -55,46 +54,46 @@ export async function findUpdateProblem(repository: string, update: Update): Pro
 	);
 }
 
-function findRefProblem({ from, to, ref }: Update): string | null {
+function findRefProblem({ from, to, ref }: Update) {
 	if (!ref.startsWith(branches)) return "only branches may be pushed: refs/heads/…";
-	if (to === null) return isOfService(ref) ? "must not be removed: it is the service's own" : null;
+	if (to === null) return isServiceRef(ref) ? "must not be removed: it is the service's own" : null;
 	if (ref === servedRef) return null;
 	const branch = ref.slice(branches.length);
 	const lower = branch.toLowerCase();
 	const [folder = ""] = lower.split("/");
-	// A case-insensitive file system stores `Main` and `main` in one file. With the others, `main` or
-	// `heads/main` is ambiguous (gitrevisions(7)), and git pushes to none of them.
+	// A case-insensitive file system stores `Main` and `main` in one file. The other names make `main` or
+	// `heads/main` ambiguous (gitrevisions(7)), and git then pushes to neither.
 	if (/^(?:main$|head$|heads\/|refs\/)/.test(lower))
 		return "is a name that git may take for another branch: push it under another name";
 	const isReserved = [...reviewFolders, declinedFolder].some((name) => name === folder);
-	const mayMove = !isReserved || (from !== null && isReviewRef(ref));
+	const mayMove = !isReserved || (from !== null && isReviewBranch(branch));
 	return mayMove ? null : "is a branch of the service: push it under another name";
 }
 
 /** After a crash, the service finds the requests that it carried out by the committer of commits. */
-function findCommitProblem(repository: string, to: string): Promise<string | null> {
+function findCommitProblem(repository: string, to: string) {
 	const reviews = reviewFolders.map((folder) => `--glob=refs/heads/${folder}/*`);
-	const commits = [to, "--not", "--ignore-missing", servedRef, ...reviews];
-	return findInCommits(repository, commits, (commit) => {
-		return findAmbiguity(commit) ?? findForgery(commit) ?? findFuture(commit, Date.now());
+	const range = [to, "--not", "--ignore-missing", servedRef, ...reviews];
+	return findInCommits(repository, range, (commit) => {
+		return findAmbiguity(commit) ?? findForgery(commit) ?? findCopy(commit) ?? findFuture(commit, Date.now());
 	});
 }
 
 /** A merge commit says who accepted a review; a fast-forward has none. */
-async function findUnmerged(repository: string, { from, to, ref }: Update): Promise<string | null> {
+async function findUnmerged(repository: string, { from, to, ref }: Update) {
 	if (ref !== servedRef || from === null || to === null) return null;
 	const problem = "is a change that waits for review, and no commit says who accepts it: git merge --no-ff";
-	const commits = ["--first-parent", to, `^${from}`];
-	return findInCommits(repository, commits, (commit) => (isServiceCommit(commit) ? problem : null));
+	const range = ["--first-parent", to, `^${from}`];
+	return findInCommits(repository, range, (commit) => (isServiceCommit(commit) ? problem : null));
 }
 
-/** @param args of git-rev-list(1) */
+/** @param range arguments of git-rev-list(1) */
 async function findInCommits(
 	repository: string,
-	args: string[],
+	range: string[],
 	judge: (commit: GitObject) => string | null,
 ) {
-	const ids = await listCommits(repository, args);
+	const ids = await listCommits(repository, range);
 	for await (const commit of readObjects(repository, "commit", ids)) {
 		const problem = judge(commit);
 		if (problem !== null) return `commit ${commit.id} ${problem}`;
@@ -102,19 +101,19 @@ async function findInCommits(
 	return null;
 }
 
-/** Why git and the service might read a commit differently. */
-function findAmbiguity({ body }: GitObject): string | null {
+/** Git and the service might read such a commit differently. */
+function findAmbiguity({ body }: GitObject) {
 	const lines = headerLines(body);
 	for (const name of ["author", "committer"]) {
 		if (lines.filter((line) => line.startsWith(`${name} `)).length !== 1) return `must have one ${name}`;
 	}
-	const isOther = lines.some((line) => /^encoding /.test(line) && !/^encoding utf-?8$/i.test(line));
-	if (!isOther && isUtf8(body)) return null;
+	const hasEncoding = lines.some((line) => /^encoding /.test(line) && !/^encoding utf-?8$/i.test(line));
+	if (!hasEncoding && isUtf8(body)) return null;
 	return "must be in UTF-8: git config --unset i18n.commitEncoding, and commit it again";
 }
 
 /** A commit with a date in the future would lead every feed until then. */
-function findFuture(commit: GitObject, nowMs: number): string | null {
+function findFuture(commit: GitObject, nowMs: number) {
 	const { author, committer } = parseCommit(commit);
 	const latestMs = Math.max(author.timeMs, committer.timeMs);
 	if (latestMs <= nowMs + maxAheadMs) return null;
@@ -122,8 +121,8 @@ function findFuture(commit: GitObject, nowMs: number): string | null {
 	return `has the date ${date}, more than a day ahead: set the clock, and commit it again (git commit --amend --reset-author)`;
 }
 
-function findForgery(commit: GitObject): string | null {
-	if (!isServiceCommit(commit)) return findCopy(commit);
+function findForgery(commit: GitObject) {
+	if (!isServiceCommit(commit)) return null;
 	return (
 		`names ${serviceAuthor} as its committer, and is not known here: the service has to recognize its own commits. ` +
 		"Commit it in your own name (git rebase --force-rebase), or ask the operator of the service to fetch it"
@@ -131,7 +130,7 @@ function findForgery(commit: GitObject): string | null {
 }
 
 /** A cherry-pick or a rebase of a sender's commit, which an audit could not tell from a forged one. */
-function findCopy(commit: GitObject): string | null {
+function findCopy(commit: GitObject) {
 	const { author, committer } = parseCommit(commit);
 	const isOfSender = [author, committer].some(({ mail }) => authorOf(mail.toLowerCase()) !== null);
 	// A squash at GitHub keeps the author.
@@ -139,7 +138,7 @@ function findCopy(commit: GitObject): string | null {
 	return "names a sender, as only the service's own commits do: git merge --no-ff takes over a change that waits";
 }
 
-function isServiceCommit(commit: GitObject): boolean {
+function isServiceCommit(commit: GitObject) {
 	const { name, mail } = parseCommit(commit).committer;
 	return name.toLowerCase() === serviceAuthor || mail.toLowerCase() === authorMail(serviceAuthor);
 }

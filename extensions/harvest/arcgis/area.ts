@@ -13,7 +13,7 @@ const maxTextLength = 5_000;
 /** Well-known text with coordinates on the earth. */
 const wellKnownText = /^\s*(?:PROJCS|GEOGCS|PROJCRS|PROJECTEDCRS|GEOGCRS|GEODCRS|GEODETICCRS)\s*\[/i;
 
-function definitionOf(reference: unknown): string | null {
+function definitionOf(reference: unknown) {
 	const { latestWkid, wkid, wkt, wkt2 } = objectOf(reference);
 	// `latestWkid` is EPSG's id, and `wkid` may be Esri's older one.
 	for (const id of [latestWkid, wkid].map((value) => numberOf(value) ?? 0)) {

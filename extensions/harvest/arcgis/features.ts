@@ -48,8 +48,7 @@ export async function lookAtFeatures(address: string, ask: Ask): Promise<Cause |
 }
 
 /**
- * @returns the number of features in the answer, or why it has none: `down` for a page and for an internal error, `wrong`
- * for a refusal
+ * @returns the number of features, or why there are none: `down` for a page or an internal error, `wrong` for a refusal
  * @throws {Trouble} if the service does not answer, or its whole site has an error
  */
 async function askFeatures(address: string, query: Query, ask: Ask): Promise<number | Trouble> {

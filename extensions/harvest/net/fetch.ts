@@ -37,11 +37,10 @@ const maxConnectMs = 5_000;
 const userAgent = "fragment-publisher";
 
 /**
- * For all requests to map services. It allows http and https only, also in redirects, which it
- * follows unless `redirect` is `manual`. It checks every address to which a name resolves, at each connection;
- * behind a proxy, which resolves names, literal addresses only. It sends no cookies, and no credentials to
- * another origin. It resolves with the complete answer, and rejects with a `FetchFailure` or the reason of the
- * caller's signal.
+ * For all requests to map services. Allows only http and https, also in redirects, which it follows unless
+ * `redirect` is `manual`. Checks each address of a name at each connection; behind a proxy, which resolves
+ * names, only literal addresses. Sends no cookies, and no credentials to another origin. Resolves with the
+ * complete answer; rejects with a `FetchFailure` or the reason of the caller's signal.
  */
 export function createFetch(options: FetchOptions = {}): GuardedFetch {
 	const { timeoutMs = defaultTimeoutMs, maxBytes = 5_000_000 } = options;

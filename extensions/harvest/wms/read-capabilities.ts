@@ -86,7 +86,7 @@ function lacksLayers({ layers, count }: Capabilities, names: readonly string[]) 
 const refusals: ReadonlySet<number | null> = new Set([400, 404, 405, 501]);
 
 /** A further address at which the document may be, or null. */
-function otherAddress(service: OgcService, address: string, { what, status }: Trouble): string | null {
+function otherAddress(service: OgcService, address: string, { what, status }: Trouble) {
 	const isRefused = what.code === "exception" || refusals.has(status);
 	if (service === "WMTS") return isRefused || what.code === "unlike" ? restfulAddress(address) : null;
 	// Some servers of version 1.1.1 refuse 1.3.0 (06-042, section 6.2.4).
@@ -94,7 +94,7 @@ function otherAddress(service: OgcService, address: string, { what, status }: Tr
 }
 
 /** The document of a WMTS at its base address (07-057r7, section 11.1); null if the address is that of a document. */
-function restfulAddress(address: string): string | null {
+function restfulAddress(address: string) {
 	const url = new URL(address);
 	if (/\.xml$/i.test(url.pathname)) return null;
 	url.pathname = `${url.pathname.replace(/\/(?:1\.0\.0\/?)?$/, "")}/1.0.0/WMTSCapabilities.xml`;

@@ -47,7 +47,7 @@ const mediaTypeOf = (type: string | null | undefined) =>
 	type?.split(";")[0]?.replace(/^(?:application|text)\/xml$/, "application/atom+xml");
 
 /** @param built the right bytes; null: 404 is right @returns what is wrong with the answer; null: nothing */
-async function differenceOf(address: string, path: string, built: Buffer | null): Promise<string | null> {
+async function differenceOf(address: string, path: string, built: Buffer | null) {
 	// A page is requested at the address of its folder. Percent-encoded, so that no server reads a + as a space.
 	const names = path.replace(/(^|\/)index\.html$/, "$1").split("/");
 	const ask = (condition: Record<string, string> = {}) =>

@@ -86,7 +86,7 @@ async function storeLayers(
 }
 
 /** Adds the problems that a PUT of the layer would have. */
-function warnOfUnserved(moves: Iterable<Move>, settings: Configuration, io: Io): void {
+function warnOfUnserved(moves: Iterable<Move>, settings: Configuration, io: Io) {
 	for (const { smallkey, registration, description } of moves) {
 		if (readPathsOf(smallkey, registration, settings, description).length > 0) continue;
 		const { problems } = parseRegistration(Buffer.from(canonicalText(registration)), "written");
@@ -111,7 +111,7 @@ async function storedFiles({ dataDir, github }: Configuration): Promise<LayerFil
 }
 
 /** A language that was harvested from the same service stays. */
-function mergeImported(stored: string | null, imported: Description | null): string | null {
+function mergeImported(stored: string | null, imported: Description | null) {
 	if (!imported) return stored;
 	const before = parseDescription(stored ?? "") ?? {};
 	const merged = { ...before, ...imported };
@@ -124,7 +124,7 @@ function mergeImported(stored: string | null, imported: Description | null): str
 }
 
 /** A reason never contains a secret. */
-function addSenders(dump: Dump, entries: Map<string, SenderFields>, refuse: Refuse): void {
+function addSenders(dump: Dump, entries: Map<string, SenderFields>, refuse: Refuse) {
 	const owners = new Map(Array.from(entries, ([id, { key }]) => [key, id]));
 	for (const [place, { _id, key }] of dump) {
 		const [id, secret] = [textOf(_id), textOf(key)];

@@ -48,7 +48,7 @@ function memberDifferences(within: string, before: Json, now: Json): Difference[
 const maxValueLength = 60;
 
 /** The first value that differs within. */
-function shownChange(before: unknown, now: unknown): string {
+function shownChange(before: unknown, now: unknown) {
 	if (typeof before === "object" && typeof now === "object" && before && now) {
 		const [old, fresh] = [before as Json, now as Json];
 		const names = Object.keys({ ...old, ...fresh });
@@ -124,7 +124,7 @@ export function entryNames(entries: unknown): unknown[] {
 	return listOf(entries).map((entry) => objectOf(entry).id ?? objectOf(entry).index);
 }
 
-function isProjected(before: unknown, now: unknown): boolean {
+function isProjected(before: unknown, now: unknown) {
 	const [old, fresh] = [objectOf(before), objectOf(now)];
 	const differences = ["xmin", "ymin", "xmax", "ymax"].map((side) => Number(old[side]) - Number(fresh[side]));
 	if (differences.every((metres) => Math.abs(metres) <= 1)) return true;
@@ -132,7 +132,7 @@ function isProjected(before: unknown, now: unknown): boolean {
 }
 
 /** Whether both are one layer of a MapServer in v2, as `esriDynamic` and as `esriFeature`. */
-function isOtherMapServerForm(before: Json, now: Json): boolean {
+function isOtherMapServerForm(before: Json, now: Json) {
 	const wholeOf = ({ layerType, url, layerEntries }: Json) => {
 		const { index } = objectOf(listOf(layerEntries)[0]);
 		return layerType === "esriDynamic" ? `${url}/${index}` : layerType === "esriFeature" ? url : null;

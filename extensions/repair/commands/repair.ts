@@ -20,7 +20,7 @@ import { runRepair } from "../run.ts";
 
 const maxOpen = 20;
 
-async function readHealthBefore(repository: string, base: string, day: string): Promise<string | null> {
+async function readHealthBefore(repository: string, base: string, day: string) {
 	const words = ["rev-list", "-1", "--first-parent", `--before=${day}T00:00:00Z`, base];
 	const commit = await gitText(repository, words);
 	return commit === "" ? null : readHealth(repository, commit);

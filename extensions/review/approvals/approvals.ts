@@ -47,7 +47,7 @@ export function renderApprovals({ conclusion, title, groups }: Judgement): strin
 	].join("\n");
 }
 
-function groupLine({ paths, approvedBy, canApprove, unknown }: Judgement["groups"][number]): string {
+function groupLine({ paths, approvedBy, canApprove, unknown }: Judgement["groups"][number]) {
 	const listed = (names: readonly string[], max = maxPeople) => firstOf(names.map(code), max, ", ");
 	const files = `- ${listed(paths, maxPaths)}`;
 	if (approvedBy.length > 0) return `${files}: approved by ${listed(approvedBy)}`;
@@ -113,6 +113,6 @@ export function describeUnknown(owners: readonly string[], teams: Teams): string
 	return unknownTeams.length > 0 ? `no members are known of ${listOnce(unknownTeams)}` : null;
 }
 
-function listOnce(names: readonly string[]): string {
+function listOnce(names: readonly string[]) {
 	return [...new Set(names)].join(", ");
 }

@@ -25,8 +25,11 @@ import {
 
 const checkName = "owners";
 
-/** People that one run mentions. */
-const maxAsked = 10;
+/** Begins a comment that mentions owners. */
+const mentionMarker = "<!-- fragment-publisher: asked -->";
+
+/** People in one comment. */
+const maxMentions = 10;
 
 interface ApprovalRun extends StateSource {
 	owners: Owners | null;
@@ -35,10 +38,10 @@ interface ApprovalRun extends StateSource {
 }
 
 /**
- * Sets the check `owners`, mentions who can approve, and merges what the service proposes and the owners have approved. If
- * the pull request has changed meanwhile, nothing is done: another run judges it.
- * @returns what was done, in words
- * @throws {Error} if GitHub refuses a merge, such as for a newer commit
+ * Sets the check `owners`, mentions the people who can approve, and merges an approved change of the service. Does nothing
+ * if the pull request has changed meanwhile: another run judges it.
+ * @returns a line for the log
+ * @throws {Error} if GitHub refuses the merge, such as for a newer commit
  */
 export async function judgePull(run: ApprovalRun, pull: OpenPull): Promise<string> {
 	const { github, owners, teams, author } = run;
@@ -51,29 +54,23 @@ export async function judgePull(run: ApprovalRun, pull: OpenPull): Promise<strin
 	const summary = renderApprovals(judgement);
 	const checks = await setCheckRun(github, author, sha, { name: checkName, conclusion, title, summary });
 	if (run.isMentioning) await askOwners(run, number, judgement);
-	const done = `${conclusion}: ${title}`;
-	if (!(await isReady(run, sha, judgement, checks, state))) return done;
-	const about = { ...github.repo, pull_number: number, sha, merge_method: "squash" as const };
-	await github.rest.pulls.merge({ ...about, ...squashText(pull, state.messages) });
-	return `${done}; merged`;
+	const result = `${conclusion}: ${title}`;
+	if (!(await isReady(run, sha, judgement, checks, state))) return result;
+	const merge = { ...github.repo, pull_number: number, sha, merge_method: "squash" as const };
+	await github.rest.pulls.merge({ ...merge, ...squashText(pull, state.messages) });
+	return `${result}; merged`;
 }
 
-const askedMarker = "<!-- fragment-publisher: asked -->";
-
 /** Mentions each owner once: GitHub asks no one without write access for a review. */
-async function askOwners(
-	{ github, author }: ApprovalRun,
-	issue_number: number,
-	{ groups }: Judgement,
-): Promise<void> {
+async function askOwners({ github, author }: ApprovalRun, issue_number: number, { groups }: Judgement) {
 	const missing = groups.filter(({ approvedBy }) => approvedBy.length === 0);
 	if (missing.length === 0) return;
 	const comments = await readComments(github, issue_number, author);
-	const requests = comments.filter(({ body }) => body?.startsWith(askedMarker));
+	const requests = comments.filter(({ body }) => body?.startsWith(mentionMarker));
 	const mentioned = new Set(requests.flatMap(({ body }) => body?.match(/@[\w-]+/g) ?? []));
 	const people = new Set(missing.flatMap(({ canApprove }) => canApprove.map((login) => `@${login}`)));
-	const mentions = [...people].filter((name) => !mentioned.has(name)).slice(0, maxAsked);
-	const body = `${askedMarker}\n${mentions.join(" ")}: you own files of this change. To approve it: *Files changed*, *Review changes*, *Approve*.\n`;
+	const mentions = [...people].filter((name) => !mentioned.has(name)).slice(0, maxMentions);
+	const body = `${mentionMarker}\n${mentions.join(" ")}: you own files of this change. To approve it: *Files changed*, *Review changes*, *Approve*.\n`;
 	if (mentions.length > 0) await github.rest.issues.createComment({ ...github.repo, issue_number, body });
 }
 
@@ -81,9 +78,9 @@ async function askOwners(
 const passed = new Set(["success", "skipped", "neutral"]);
 
 /**
- * The App can bypass the ruleset, so this function checks what the ruleset requires: `layers`, which only this App sets, and
- * `check`, which CI sets. It also requires that no owner asks for changes, and that all other checks and statuses have passed.
- * @param runs the check runs of the newest commit, from before the judgement
+ * Whether the App may merge. It can bypass the ruleset, so this asks what that requires: the checks `layers`, which only
+ * this App sets, and `check` of CI; and also that no owner asks for changes, and that all other checks have passed.
+ * @param runs check runs of the newest commit, from before the judgement
  */
 async function isReady(
 	{ github, owners, teams, author }: ApprovalRun,
@@ -91,7 +88,7 @@ async function isReady(
 	{ conclusion, groups }: Judgement,
 	runs: CheckRuns,
 	{ isOfService, isMergeable, objectors }: PullState,
-): Promise<boolean> {
+) {
 	if (!isOfService || !isMergeable || conclusion !== "success" || groups.length === 0) return false;
 	const all = owners ? allOwners(owners) : [];
 	if (accountsOf(all, teams).some(({ id }) => objectors.has(id))) return false;
@@ -99,20 +96,21 @@ async function isReady(
 	if (objectors.size > 0 && all.some((owner) => isTeam(owner) && !teams.get(owner))) return false;
 	if (findCheckRun(runs, "layers", author)?.conclusion !== "success") return false;
 	if (!runs.some(({ name, app }) => name === "check" && app?.slug === "github-actions")) return false;
-	const before = findCheckRun(runs, checkName, author);
-	if (runs.some((run) => run !== before && !passed.has(run.conclusion ?? ""))) return false;
+	const ownRun = findCheckRun(runs, checkName, author);
+	if (runs.some((run) => run !== ownRun && !passed.has(run.conclusion ?? ""))) return false;
 	const { data: statuses } = await github.rest.repos.getCombinedStatusForRef({ ...github.repo, ref });
 	// Without a status the state is `pending` ("Get the combined status for a specific reference").
 	return statuses.total_count === 0 || statuses.state === "success";
 }
 
-function trailersIn(message: string): string[] {
+/** Of the last paragraph, if each of its lines is `Name: value`. */
+function trailersIn(message: string) {
 	const [, ...paragraphs] = message.trim().split(/\n[ \t]*\n/);
 	const lines = (paragraphs.at(-1) ?? "").split("\n").map((line) => line.trim());
 	return lines.every((line) => /^[A-Za-z][A-Za-z-]*: \S/.test(line)) ? lines : [];
 }
 
-/** Each trailer stays once: audit and the guard against replays read who has sent what. */
+/** Keeps each trailer once: the audit and the guard against replays read who has sent what. */
 function squashText({ number, title }: OpenPull, messages: readonly string[]) {
 	const [first = ""] = messages;
 	const subject = messages.length === 1 ? subjectOf(first) : title;

@@ -80,7 +80,7 @@ export async function readState({ github, base, author, readMerge }: StateSource
 type Files = Awaited<ReturnType<Github["rest"]["pulls"]["listFiles"]>>["data"];
 
 /** GitHub lists the differences to one merge base ("About comparing branches in pull requests"). */
-function isListed(files: Files, paths: readonly string[]): boolean {
+function isListed(files: Files, paths: readonly string[]) {
 	const names = files.flatMap(({ filename, previous_filename, status }) =>
 		status === "copied" ? filename : [filename, previous_filename ?? filename],
 	);
@@ -117,7 +117,7 @@ function idsOf(accounts: readonly ({ id?: number } | null | undefined)[]): Set<n
 }
 
 /** Other pull requests need an approval of these files: they decide on symbols, labels and which layers are shown. */
-function isWrittenByRefresh(path: string): boolean {
+function isWrittenByRefresh(path: string) {
 	return path === healthPath || parseLayerPath(path)?.part === "description";
 }
 

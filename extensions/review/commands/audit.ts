@@ -9,7 +9,7 @@ import { indented } from "../terminal.ts";
 import { readReviews } from "../waiting.ts";
 
 /** Parses `7d`, or a date such as `2026-03-04`, into milliseconds since 1970. @throws {Error} */
-function parseSince(text: string, nowMs: number): number {
+function parseSince(text: string, nowMs: number) {
 	const span = parseSpan(text);
 	if (span !== null) return nowMs - span;
 	const timeMs = Date.parse(text);

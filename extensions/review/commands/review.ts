@@ -90,11 +90,11 @@ async function show({ environment, io, print }: Session, key: string) {
 
 const correction = "the problems must be corrected first, and a review may change layers only";
 
-function needsCorrection({ remarks, outside }: Review): boolean {
+function needsCorrection({ remarks, outside }: Review) {
 	return outside.length > 0 || remarks.some(({ source }) => source === "problems");
 }
 
-function nextStep({ branch, commit }: WaitingReview, outcome: Review): string {
+function nextStep({ branch, commit }: WaitingReview, outcome: Review) {
 	const { obstacle, layers } = outcome;
 	if (obstacle !== null) return `It cannot be merged: ${obstacle}`;
 	if (needsCorrection(outcome)) return `It cannot be merged: ${correction}`;

@@ -37,7 +37,7 @@ const settingFiles: [what: string, path: string, file: string][] = [
 	["environment production", "/environments/production", "environment"],
 ];
 
-async function checkSettings({ get, check, repository }: Connection): Promise<void> {
+async function checkSettings({ get, check, repository }: Connection) {
 	for (const [what, path, file] of settingFiles) {
 		const settings = await get(path);
 		const expected = JSON.parse(await readExpected(file));
@@ -65,7 +65,7 @@ function meets(value: Json, expected: Json): boolean {
 }
 
 /** Only the branch gets the secrets of an environment. */
-async function checkEnvironments({ get, check, repository, branch }: Connection): Promise<void> {
+async function checkEnvironments({ get, check, repository, branch }: Connection) {
 	for (const environment of ["review", "production"]) {
 		const path = `/environments/${environment}/deployment-branch-policies`;
 		const policies: Json[] = (await get(`${path}?per_page=100`))?.branch_policies ?? [];
@@ -92,7 +92,7 @@ const hostings: Readonly<Record<string, { settings: string[]; secrets: string[] 
 };
 
 /** `published.env` is reviewed; a variable of the repository is not. */
-async function checkHosting({ get, check, repository }: Connection): Promise<void> {
+async function checkHosting({ get, check, repository }: Connection) {
 	const matches = ((await readTextIfThere("published.env")) ?? "").matchAll(/^([A-Z][A-Z0-9_]*)=(.*)$/gm);
 	const published = new Map(Array.from(matches, ([, name = "", value = ""]) => [name, value]));
 	const hostingName = published.get("HOSTING") ?? "";
@@ -143,7 +143,7 @@ async function checkAppVariables({ get, check, repository }: Connection) {
 	return { service, workflow };
 }
 
-async function checkRulesets(connection: Connection): Promise<void> {
+async function checkRulesets(connection: Connection) {
 	const { get, check, repository } = connection;
 	const { service, workflow } = await checkAppVariables(connection);
 	const rulesets: Json[] = (await get("/rulesets?includes_parents=false&per_page=100")) ?? [];

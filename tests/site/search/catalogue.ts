@@ -1,10 +1,11 @@
 import type { Entry } from "../../../site/data/entries.ts";
 
-export const rowsOf = (table: string) =>
-	table
-		.trim()
-		.split("\n")
-		.map((line) => line.trim().split(" | "));
+export function rowsOf(table: string): string[][] {
+	const lines = table.trim().split("\n");
+	return lines.map((line) => line.trim().split(" | "));
+}
+
+type Sender = [en: string, fr: string, host: string, prefix: string];
 
 const senders = rowsOf(`
 	Statistics Canada | Statistique Canada | geo.statcan.gc.ca | statcan-
@@ -17,7 +18,7 @@ const senders = rowsOf(`
 	Données Québec | Données Québec | servicescarto.mern.gouv.qc.ca | qc-
 	City of Toronto | Ville de Toronto | gis.toronto.ca | to
 	Parks Canada | Parcs Canada | opendata.parks-parcs.ca | pca-
-`) as [en: string, fr: string, host: string, prefix: string][];
+`) as Sender[];
 
 const themes = rowsOf(`
 	Census divisions | Divisions de recensement
@@ -93,13 +94,13 @@ const places = `
 	.split(",")
 	.map((place) => place.trim().split(" | ")) as [en: string, fr?: string][];
 
-const variants: [en: (t: string, p: string) => string, fr: (t: string, p: string) => string][] = [
-	[(t, p) => `${t}, ${p}`, (t, p) => `${t}, ${p}`],
-	[(t, p) => `${t} of ${p}, 2021`, (t, p) => `${t} : ${p}, 2021`],
-	[(t, p) => `${p} – ${t} (2016)`, (t, p) => `${p} – ${t} (2016)`],
-	[(t, p) => `${t} – ${p} – 1:50 000`, (t, p) => `${t} – ${p} – 1/50 000`],
-	[(t, p) => `${t}: changes 2000–2020, ${p}`, (t, p) => `${t} : changements 2000-2020, ${p}`],
-];
+const titles = rowsOf(`
+	THEME, PLACE | THEME, PLACE
+	THEME of PLACE, 2021 | THEME : PLACE, 2021
+	PLACE – THEME (2016) | PLACE – THEME (2016)
+	THEME – PLACE – 1:50 000 | THEME – PLACE – 1/50 000
+	THEME: changes 2000–2020, PLACE | THEME : changements 2000-2020, PLACE
+`) as [en: string, fr: string][];
 
 function slug(text: string) {
 	return text
@@ -111,7 +112,7 @@ function slug(text: string) {
 		.slice(0, 40);
 }
 
-const sought: Entry[] = rowsOf(`
+const uniqueLayers: Entry[] = rowsOf(`
 	nrcan_canvec_hydro | 1 | CanVec – Hydrographic features | CanVec – Entités hydrographiques | hydro
 	23ax5t | 2 | Ozone monitoring stations | Stations de surveillance de l’ozone | ozone
 	npri-inrp | 2 | National Pollutant Release Inventory | Inventaire national des rejets de polluants | NPRI
@@ -124,15 +125,19 @@ const sought: Entry[] = rowsOf(`
 	toRavines | 8 | Ravine and natural feature protection | Protection des ravins et des éléments naturels | ravines
 	pca-dark-sky | 9 | Dark sky preserves | Réserves de ciel étoilé | darksky
 	aafc-aci-2023 | 1 | Annual crop inventory 2023 | Inventaire annuel des cultures 2023 | aci2023
-`).map(([smallkey = "", sender, en = "", fr = "", layer = ""], at) =>
-	entryOf(smallkey, Number(sender), [en, fr], layer, at),
+`).map(([smallkey = "", sender, en = "", fr = "", layer = ""], index) =>
+	entryOf(smallkey, pick(senders, Number(sender)), [en, fr], layer, index),
 );
 
-function entryOf(smallkey: string, sender: number, [en, fr]: [string, string], layer: string, at: number) {
-	const [nameEn, nameFr, host] = senders[sender] as (typeof senders)[number];
-	const isFeature = at % 3 === 2;
+function pick<T>(list: readonly T[], index: number): T {
+	return list[index % list.length] as T;
+}
+
+function entryOf(smallkey: string, sender: Sender, [en, fr]: [string, string], layer: string, index: number) {
+	const [nameEn, nameFr, host] = sender;
+	const isFeature = index % 3 === 2;
 	const path = `https://${host}/${isFeature ? "arcgis/rest/services/" : ""}${slug(en)}`;
-	const year = 2015 + (at % 11);
+	const year = 2015 + (index % 11);
 	return {
 		smallkey,
 		type: isFeature ? "feature" : "wms",
@@ -142,40 +147,51 @@ function entryOf(smallkey: string, sender: number, [en, fr]: [string, string], l
 			fr: `${fr}. Cette couche est tenue par ${nameFr} et fait partie de ses données ouvertes. Elle est compilée de plusieurs sources et mise à jour chaque année.`,
 		},
 		address: isFeature
-			? { en: `${path}/MapServer/${at % 20}` }
+			? { en: `${path}/MapServer/${index % 20}` }
 			: { en: `${path}/wms`, fr: `${path}/wms?lang=fr` },
 		...(!isFeature && { layers: { en: [layer] } }),
 		sender: { en: nameEn, fr: nameFr },
-		changed: { commit: String(at).padStart(12, "0"), date: `${year}-0${1 + (at % 9)}-1${at % 10}T12:00:00Z` },
-		...(at % 50 === 7 && { health: { state: "down" as const, since: "2026-W09" } }),
+		changed: {
+			commit: String(index).padStart(12, "0"),
+			date: `${year}-0${1 + (index % 9)}-1${index % 10}T12:00:00Z`,
+		},
+		...(index % 50 === 7 && { health: { state: "down" as const, since: "2026-W09" } }),
 		...(isFeature && { bounds: [-76, 45, -75, 46] as const }),
 	};
 }
 
-/** Those that are sought lie spread among the others. Always the same. */
+/** The unique layers at even distances among others, always the same. */
 export function generateCatalogue(count: number): Entry[] {
-	const entries: Entry[] = [];
-	const keys = new Set(sought.map(({ smallkey }) => smallkey.toLowerCase()));
-	// A stride that shares no factor with the number of combinations meets each of them once.
-	const combinations = themes.length * places.length * variants.length;
-	for (let at = 0; entries.length < count - sought.length; at += 1) {
-		const combination = (at * 7_907) % combinations;
-		const theme = themes[combination % themes.length] as (typeof themes)[number];
-		const rest = Math.floor(combination / themes.length);
-		const place = places[rest % places.length] as (typeof places)[number];
-		const variant = variants[Math.floor(rest / places.length)] as (typeof variants)[number];
-		const sender = (combination * 31 + (rest % 7)) % senders.length;
-		const title: [string, string] = [
-			variant[0](theme[0], place[0]),
-			variant[1](theme[1], place[1] ?? place[0]),
-		];
-		const [, , , prefix] = senders[sender] as (typeof senders)[number];
-		let smallkey = prefix + slug(title[0]);
-		if (keys.has(smallkey.toLowerCase())) smallkey = `${smallkey}-${at}`;
-		keys.add(smallkey.toLowerCase());
-		entries.push(entryOf(smallkey, sender, title, slug(theme[0]), at));
-	}
-	const step = Math.floor(entries.length / sought.length);
-	for (const [at, entry] of sought.entries()) entries.splice(at * (step + 1), 0, entry);
+	const entries = generateEntries(count - uniqueLayers.length);
+	const step = Math.floor(entries.length / uniqueLayers.length);
+	for (const [index, entry] of uniqueLayers.entries()) entries.splice(index * (step + 1), 0, entry);
 	return entries.slice(0, count);
+}
+
+function generateEntries(count: number): Entry[] {
+	const entries: Entry[] = [];
+	const keys = new Set(uniqueLayers.map(({ smallkey }) => smallkey.toLowerCase()));
+	for (let index = 0; entries.length < count; index += 1) {
+		const { sender, theme, title } = combinationAt(index);
+		let smallkey = sender[3] + slug(title[0]);
+		if (keys.has(smallkey.toLowerCase())) smallkey = `${smallkey}-${index}`;
+		keys.add(smallkey.toLowerCase());
+		entries.push(entryOf(smallkey, sender, title, slug(theme), index));
+	}
+	return entries;
+}
+
+function combinationAt(index: number) {
+	// A stride that shares no factor with the number of combinations meets each of them once.
+	const combination = (index * 7_907) % (themes.length * places.length * titles.length);
+	const rest = Math.floor(combination / themes.length);
+	const sender = pick(senders, combination * 31 + (rest % 7));
+	const [theme, themeFr] = pick(themes, combination);
+	const [place, placeFr = place] = pick(places, rest);
+	const [en, fr] = pick(titles, Math.floor(rest / places.length));
+	const title: [string, string] = [
+		en.replace("THEME", theme).replace("PLACE", place),
+		fr.replace("THEME", themeFr).replace("PLACE", placeFr),
+	];
+	return { sender, theme, title };
 }

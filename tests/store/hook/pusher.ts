@@ -1,11 +1,13 @@
 import { Clone } from "../../helpers/clone.ts";
 import { type Ended, exits, runProgram } from "../../helpers/process.ts";
 
-export interface Pushed {
+export interface PushResult {
 	isAccepted: boolean;
+	/** Printed by git and the hook. */
 	screen: string;
 }
 
+/** Also makes commits that git refuses. */
 export class Pusher implements AsyncDisposable {
 	private constructor(readonly clone: Clone) {}
 
@@ -26,13 +28,13 @@ export class Pusher implements AsyncDisposable {
 		await this.reset();
 	}
 
-	async push(...args: string[]): Promise<Pushed> {
-		const words = args.length > 0 ? args : ["HEAD:refs/heads/main"];
-		const { code, stderr } = await this.#git(["push", "origin", ...words]);
+	async push(...args: string[]): Promise<PushResult> {
+		const refs = args.length > 0 ? args : ["HEAD:refs/heads/main"];
+		const { code, stderr } = await this.#git(["push", "origin", ...refs]);
 		return { isAccepted: code === 0, screen: stderr };
 	}
 
-	/** Commits a file, link, submodule or folder beside those of HEAD, whatever its path is. */
+	/** Adds a file, link, submodule or folder of any path to HEAD. */
 	async commitEntry(path: string | Buffer, mode: string, id: string): Promise<void> {
 		const quoted = Buffer.from(path)
 			.toString("latin1")
@@ -47,8 +49,8 @@ export class Pusher implements AsyncDisposable {
 	}
 
 	async commitTree(tree: string, parents = ["HEAD"], env: Record<string, string> = {}): Promise<string> {
-		const on = parents.flatMap((parent) => ["-p", parent]);
-		const commit = await this.#text(["commit-tree", tree, ...on, "-m", "by hand"], "", env);
+		const args = parents.flatMap((parent) => ["-p", parent]);
+		const commit = await this.#text(["commit-tree", tree, ...args, "-m", "by hand"], "", env);
 		await this.clone.git("update-ref", "HEAD", commit);
 		return commit;
 	}
