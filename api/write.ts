@@ -163,8 +163,9 @@ async function receiptOf(
 		warnings: [],
 	};
 	const ownWarnings = registration ? warningsOf(registration) : [];
+	const unread = registration && paths.length === 0 ? [problemAt("", "no-form")] : [];
 	const behind = commit.published === false ? [problemAt("", "files-behind")] : [];
-	return { receipt, warnings: [...ownWarnings, ...behind] };
+	return { receipt, warnings: [...ownWarnings, ...unread, ...behind] };
 }
 
 /** RCS specification, "Verification by the service". */

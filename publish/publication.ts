@@ -155,10 +155,12 @@ export class Publication {
 			const body = layer?.fragments[folder.folders.indexOf(slot)];
 			return layer && body ? { body, etag: etagOf(body), rank: layer.rank } : null;
 		} catch (error) {
-			// An earlier form is better than no answer.
-			const fragment = error instanceof GitFailure ? await folder.read(slot, smallkey) : null;
-			if (!fragment || tryJson(Buffer.from(fragment.body).toString()) === null) throw error;
-			return fragment;
+			if (!(error instanceof GitFailure)) throw error;
+			// An earlier form is better than no answer; what was never served must not make lists fail.
+			const fragment = await folder.read(slot, smallkey);
+			if (fragment && tryJson(Buffer.from(fragment.body).toString()) !== null) return fragment;
+			if (!this.files.layers.has(smallkey)) return null;
+			throw error;
 		}
 	}
 

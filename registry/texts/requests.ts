@@ -79,6 +79,10 @@ export const requestTexts = {
 		"this catalogue could not read or store it now; it tries again by itself",
 		"ce catalogue n’a pas pu le lire ou l’enregistrer; il réessaiera de lui-même",
 	],
+	"no-form": [
+		"no target can show this layer, or not before its harvest",
+		"aucune cible ne peut présenter cette couche, ou pas avant son moissonnage",
+	],
 	"files-behind": [
 		"the files of the web server in front do not have this registration yet",
 		"les fichiers du serveur Web placé devant le service n’ont pas encore cette inscription",

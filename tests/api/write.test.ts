@@ -14,6 +14,7 @@ import {
 	signedWrite,
 	textOf,
 	tiles,
+	version2,
 	type Write,
 	wms,
 } from "../helpers/handlers.ts";
@@ -78,6 +79,12 @@ test("the receipt has no path of a target that cannot express the layer", async 
 	);
 	for (const path of everyPath("tiles"))
 		assert.is((await handlers.get(path)).status, fragments.includes(path) ? 200 : 404, path);
+	const layers = { scrape_only: [1, 2] };
+	const receipt = await receiptOf(handlers.put("two", version2("esriFeatureServer", layers, layers)));
+	assert.equal(
+		[receipt.fragments, receipt.warnings.at(-1)],
+		[[], "no target can show this layer, or not before its harvest"],
+	);
 });
 
 test("a timestamp is less than two minutes from the clock, to the millisecond", async ({ handlers }) => {

@@ -48,7 +48,7 @@ export function wms(layer: string) {
 
 export const feature = JSON.stringify(featureAt("https://host.example/MapServer/1"));
 
-const version2 = (service_type: string, en: object, fr: object) =>
+export const version2 = (service_type: string, en: object, fr: object) =>
 	JSON.stringify({
 		version: "2.0",
 		en: { service_type, service_url: "https://host.example/en/MapServer", ...en },
