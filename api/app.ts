@@ -1,7 +1,7 @@
 import { smallkeyProblem } from "../registry/judge.ts";
 import { decodeSegment, parseSmallkey } from "../registry/smallkey.ts";
 import type { ReadFragment } from "../registry/targets/facts.ts";
-import { type Problem, problemAt, type Text, type TextCode } from "../registry/texts.ts";
+import { type Problem, problemAt, shownValue, type Text, type TextCode } from "../registry/texts.ts";
 import { StoreBusy } from "../store/store.ts";
 import type { Context, OtherRoute, Question, ReadStatus } from "./context.ts";
 import type { Client } from "./limits.ts";
@@ -108,9 +108,9 @@ function routeWrite(method: string, target: string, path: string, basePath: stri
 		refused(refuse({ status, errors: [problemAt("path", code, ...values)] }));
 	if (target.length > basePath.length + maxWritePathLength)
 		return refusedPath(400, "maxLength", maxWritePathLength);
-	if (!literalPath.test(target)) return refusedPath(400, "path", basePath);
+	if (!literalPath.test(target)) return refusedPath(400, "path", basePath, shownValue(target));
 	const matches = writeRoutes.filter(({ folder }) => new RegExp(`^${folder}/[^/]*$`).test(path));
-	if (matches.length === 0) return refusedPath(404, "path", basePath);
+	if (matches.length === 0) return refusedPath(404, "path", basePath, shownValue(target));
 	const route = matches.find((match) => match.method === method);
 	if (route) return { kind: "write", action: route.action };
 	const methods = matches.map((match) => match.method);

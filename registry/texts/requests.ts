@@ -60,7 +60,7 @@ export const requestTexts = {
 		"must end with all or a number of days; at v2 a number of layers may follow",
 		"doit se terminer par all ou par un nombre de jours, suivi en v2 d’un nombre de couches",
 	],
-	path: ["must be {0}/register/<smallkey>", "doit être {0}/register/<smallkey>"],
+	path: ["must be {0}/register/<smallkey>, not {1}", "doit être {0}/register/<smallkey>, et non {1}"],
 	"no-harvest": [
 		"this service does not harvest: its operator, or the weekly workflow, does",
 		"ce service ne moissonne pas : son exploitant ou le flux de travail hebdomadaire s’en charge",

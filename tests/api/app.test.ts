@@ -18,9 +18,9 @@ function said(method: string, target: string, basePath = ""): string {
 	return `${status} ${body.length === 0 ? "empty" : JSON.parse(textOf(route.reply)).errors[0]}${allow}`;
 }
 
-const literal = "400 path: must be /register/<smallkey>";
+const literal = "400 path: must be /register/<smallkey>, not ";
 const tooLong = "400 path: must have at most 256 characters";
-const notFound = "404 path: must be /register/<smallkey>";
+const notFound = "404 path: must be /register/<smallkey>, not ";
 
 /** Beside those of the conformance tests. */
 test("one table of routes, for every engine", () => {
@@ -59,7 +59,8 @@ test("one table of routes, for every engine", () => {
 	];
 	for (const [request, expected] of table) {
 		const [method = "", target = ""] = request.split(" ");
-		assert.is(said(method, target), expected, request);
+		const value = expected.endsWith(", not ") ? JSON.stringify(target) : "";
+		assert.is(said(method, target), expected + value, request);
 	}
 });
 
@@ -76,9 +77,9 @@ test("the path of a write is taken as a URL parser would leave it", () => {
 	for (const target of [...single, ...folders]) {
 		// Behind a host of its own, a parser takes a second / for a part of the path.
 		const expected = isKept(target) && !target.startsWith("//");
-		assert.is(said("PUT", target) !== literal, expected, JSON.stringify(target));
+		assert.is(!said("PUT", target).startsWith(literal), expected, JSON.stringify(target));
 	}
-	assert.is(said("PUT", "/register/a^b"), literal);
+	assert.is(said("PUT", "/register/a^b"), `${literal}"/register/a^b"`);
 });
 
 test("the catalogue has files of plain names only, and the slash of its folders", () => {

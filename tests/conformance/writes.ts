@@ -15,7 +15,7 @@ const mismatch =
 	/^Authorization: is not the signature of this path, sender, timestamp and body\ncheck the sender's id /;
 const late =
 	/^TimeStamp: must be an ISO 8601 time .*within two minutes of this server's, which is \S+Z, not "/;
-const noPath = "path: must be /register/<smallkey>";
+const noPath = /^path: must be \/register\/<smallkey>, not "\/[^"]*"$/;
 const missing = (name: string) => `${name}: the header is missing`;
 
 export function writeTests(test: Test<Scene>) {
