@@ -63,14 +63,7 @@ export class StartedParts {
 		for (const { observe } of this.all) observe?.(event);
 	};
 
-	readonly close = (): Promise<void> =>
-		closeAll(
-			this.all.map(
-				({ close }) =>
-					() =>
-						close?.(),
-			),
-		);
+	readonly close = (): Promise<void> => closeAll(this.all.map(({ close = () => undefined }) => close));
 }
 
 /** Publishes each range, then calls the extensions, in order. */
