@@ -15,6 +15,7 @@ import type { GitStore } from "../../store/git/git-store.ts";
 import { describedAt } from "../registry/targets/samples.ts";
 import { Requests, senders } from "./handlers.ts";
 import { root } from "./process.ts";
+import { eventually } from "./wait.ts";
 import { temporaryFolder, writeFiles } from "./world.ts";
 
 export * from "./handlers.ts";
@@ -157,9 +158,13 @@ export class Local extends Requests {
 		return (await runGit(this.repository, args)).toString("utf8").trim();
 	}
 
-	/** A refusal leaves it as it was. */
+	/** Once the service has read the branch `main`. A refusal leaves it as it was. */
 	async state(): Promise<string> {
-		const fragments = [...this.publication.files.layers.keys()].sort();
-		return JSON.stringify([await this.git("for-each-ref"), this.store.tip, fragments]);
+		let refs = "";
+		await eventually(async () => {
+			refs = await this.git("for-each-ref");
+			return `${refs}\n`.includes(`${this.store.tip} commit\trefs/heads/main\n`);
+		});
+		return JSON.stringify([refs, [...this.publication.files.layers.keys()].sort()]);
 	}
 }
