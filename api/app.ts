@@ -7,6 +7,7 @@ import type { Context, OtherRoute, Question, ReadStatus } from "./context.ts";
 import type { Client } from "./limits.ts";
 import { answerRead } from "./read.ts";
 import { parseRead, type ReadRequest, type ReadSettings } from "./read-request.ts";
+import { coreWrites, type WriteRoute } from "./register.ts";
 import {
 	allowReads,
 	fragmentHeaders,
@@ -21,23 +22,14 @@ import {
 /** As in package.json, which a worker cannot read. */
 export const version = "0.2.0";
 
-const registerFolder = "(?:/v[12])?/register";
+const writePaths = new WeakMap<readonly WriteRoute[], RegExp>();
 
-/** `folder`: all but the last segment, which is checked after the signature. */
-const writeRoutes = [
-	{ action: "remove", method: "DELETE", folder: registerFolder },
-	{ action: "register", method: "PUT", folder: registerFolder },
-	// Publishers of the older service use these.
-	{ action: "updateFeature", method: "PUT", folder: "/v1/updatefeature" },
-	{ action: "simplify", method: "PUT", folder: "/v1/simplification" },
-	{ action: "update", method: "PUT", folder: "/v2/update(?:/2\\.0)?" },
-	{ action: "refresh", method: "POST", folder: "/v1/update" },
-	{ action: "refresh", method: "POST", folder: "/v2/refresh(?:/[^/]*)?" },
-] as const;
-
-export type WriteAction = (typeof writeRoutes)[number]["action"];
-
-const writePaths = new RegExp(`^(?:${writeRoutes.map(({ folder }) => folder).join("|")})(?:[/?]|$)`);
+function pathsOf(writes: readonly WriteRoute[]): RegExp {
+	const folders = writes.map(({ folder }) => folder).join("|");
+	const paths = writePaths.get(writes) ?? new RegExp(`^(?:${folders})(?:[/?]|$)`);
+	writePaths.set(writes, paths);
+	return paths;
+}
 
 export function isWriteMethod(method: string): boolean {
 	return method === "PUT" || method === "DELETE" || method === "POST";
@@ -45,7 +37,7 @@ export function isWriteMethod(method: string): boolean {
 
 export type Route =
 	| ReadRequest
-	| { kind: "write"; action: WriteAction }
+	| { kind: "write"; write: WriteRoute }
 	| { kind: "status"; segment: string }
 	| { kind: "version" | "healthz" | "readyz" }
 	| { kind: "other"; route: OtherRoute; path: string }
@@ -60,17 +52,18 @@ const operationPaths: ReadonlyMap<string, "healthz" | "readyz" | "version"> = ne
 
 const statusPath = /^\/status\/([^/?]*)(?:\?.*)?$/;
 
-/** @param target as it arrived: it is signed @param routes asked after the core's */
+/** @param target as it arrived: it is signed @param routes the last that are asked */
 export function routeOf(
 	method: string,
 	target: string,
 	settings: ReadSettings,
-	routes: readonly OtherRoute[] = [],
+	{ writes = coreWrites, routes = [] }: Pick<Context, "writes" | "routes"> = {},
 ): Route {
 	const { basePath, targets } = settings;
 	const isBelow = target.startsWith(basePath);
 	const path = isBelow ? target.slice(basePath.length) : "";
-	if (writePaths.test(path)) return routeWrite(method, target, path, basePath);
+	const routeSigned = () => routeWrite(method, target, path, basePath, writes);
+	if (pathsOf(writes).test(path)) return routeSigned();
 	const isRead = method === "GET" || method === "HEAD";
 	const readOnly = (route: Route) => (isRead ? route : refused(refuseRead(405)));
 	const read = parseRead(target, settings);
@@ -84,7 +77,7 @@ export function routeOf(
 	if (operation) return readOnly({ kind: operation });
 	if (segment !== undefined) return readOnly({ kind: "status", segment });
 	// A PUT or DELETE of any other path is refused as a write.
-	if (method === "PUT" || method === "DELETE") return routeWrite(method, target, path, basePath);
+	if (method === "PUT" || method === "DELETE") return routeSigned();
 	const route = routes.find((other) => isBelow && other.matches(path));
 	return route ? readOnly({ kind: "other", route, path }) : refused(refuseRead(404));
 }
@@ -103,16 +96,22 @@ const maxWritePathLength = 256;
  */
 const literalPath = /^(?!\/\/)(?:\/(?!(?:\.|%2e){1,2}(?:\/|$))[\w!$%&'()*+,.:;=@[\]|~-]*)+$/i;
 
-function routeWrite(method: string, target: string, path: string, basePath: string): Route {
+function routeWrite(
+	method: string,
+	target: string,
+	path: string,
+	basePath: string,
+	writes: readonly WriteRoute[],
+): Route {
 	const refusedPath = (status: number, code: TextCode, ...values: Text["values"]) =>
 		refused(refuse({ status, errors: [problemAt("path", code, ...values)] }));
 	if (target.length > basePath.length + maxWritePathLength)
 		return refusedPath(400, "maxLength", maxWritePathLength);
 	if (!literalPath.test(target)) return refusedPath(400, "path", basePath, shownValue(target));
-	const matches = writeRoutes.filter(({ folder }) => new RegExp(`^${folder}/[^/]*$`).test(path));
+	const matches = writes.filter(({ folder }) => new RegExp(`^${folder}/[^/]*$`).test(path));
 	if (matches.length === 0) return refusedPath(404, "path", basePath, shownValue(target));
-	const route = matches.find((match) => match.method === method);
-	if (route) return { kind: "write", action: route.action };
+	const write = matches.find((match) => match.method === method);
+	if (write) return { kind: "write", write };
 	const methods = matches.map((match) => match.method);
 	const error = problemAt("method", "method", methods.toReversed().join(" | "), method);
 	return refused(refuse({ status: 405, errors: [error] }, { Allow: methods.join(", ") }));
@@ -122,7 +121,7 @@ export interface Engine {
 	context: Pick<Context, "readiness" | "commit" | "status">;
 	file: ReadFragment;
 	ifNoneMatch: string | null;
-	write: (action: WriteAction) => Promise<Reply>;
+	write: (route: WriteRoute) => Promise<Reply>;
 	client: () => Client;
 	question: () => Pick<Question, "acceptEncoding" | "address">;
 }
@@ -134,7 +133,7 @@ export function answer(route: Route, basePath: string, engine: Engine): Reply | 
 		case "docs":
 			return answerRead(route, ifNoneMatch, engine.file);
 		case "write":
-			return engine.write(route.action);
+			return engine.write(route.write);
 		case "other": {
 			const question = { path: route.path, basePath, ifNoneMatch, client: engine.client() };
 			return route.route.answer({ ...question, ...engine.question() });

@@ -4,15 +4,9 @@ import type { FragmentSettings } from "../registry/targets/facts.ts";
 import type { Log, Store } from "../store/store.ts";
 import type { Client, LimitWrites } from "./limits.ts";
 import type { ReadSettings } from "./read-request.ts";
+import type { WriteRoute } from "./register.ts";
 import type { Reply } from "./reply.ts";
 import type { Senders } from "./senders.ts";
-
-export interface Refresh {
-	/** Least time since the last harvest; null: all layers. */
-	olderThanMs: number | null;
-	maxLayers: number | null;
-	isWanted: (smallkey: string) => boolean;
-}
 
 /** Null if there is neither layer nor waiting change. @throws {StoreBusy} */
 export type ReadStatus = (smallkey: string, client: Client) => Promise<((lang: Lang) => LayerStatus) | null>;
@@ -40,10 +34,9 @@ export interface Context {
 	log: Pick<Log, "error">;
 	/** For `/readyz`, in one line; null if it is ready. */
 	readiness: () => string | null;
-	/** Returns how many layers are harvested again; absent without a harvest. */
-	refresh?: (refresh: Refresh) => number;
 	status?: ReadStatus;
 	commit?: string | null;
 	limitWrites?: LimitWrites | undefined;
+	writes?: readonly WriteRoute[];
 	routes?: readonly OtherRoute[];
 }

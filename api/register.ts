@@ -1,27 +1,12 @@
-import { parseJson } from "../registry/json.ts";
 import { type ChangeOrigin, judgeChange, pathsByKey, smallkeyProblem } from "../registry/judge.ts";
-import {
-	canonicalText,
-	kindOf,
-	parseRegistration,
-	type Registration,
-	serviceTypeOf,
-} from "../registry/registration.ts";
-import {
-	decodeSegment,
-	descriptionPath,
-	type Lang,
-	langs,
-	layerPath,
-	parseSmallkey,
-} from "../registry/smallkey.ts";
-import { type Problem, problemAt, shownValue, type TextCode, textOf } from "../registry/texts.ts";
-import { isObject } from "../registry/untrusted.ts";
+import { canonicalText, kindOf, parseRegistration, type Registration } from "../registry/registration.ts";
+import { decodeSegment, descriptionPath, layerPath, parseSmallkey } from "../registry/smallkey.ts";
+import { type Problem, problemAt, type TextCode, textOf } from "../registry/texts.ts";
 import { isRefusal } from "../store/decide.ts";
 import { blobId } from "../store/hashes.ts";
 import type { Decide, Edit, Layer, Reader, Refusal } from "../store/store.ts";
-import type { WriteAction } from "./app.ts";
 import { matchesEtag } from "./reply.ts";
+import type { Sender } from "./senders.ts";
 
 const encoder = new TextEncoder();
 
@@ -42,15 +27,15 @@ const statusOf: Readonly<Partial<Record<TextCode, number>>> = {
 	"stored-invalid": 409,
 };
 
-function refusalOf(problems: readonly Problem[]): Refusal {
+export function refusalOf(problems: readonly Problem[]): Refusal {
 	const [first] = problems as [Problem, ...Problem[]];
 	return { status: statusOf[first.code] ?? 400, errors: problems };
 }
 
 type ParsedChange = Omit<RequestedChange, "smallkey" | "kind">;
-type Parse = (smallkey: string, body: Uint8Array) => ParsedChange | readonly Problem[];
+export type ParseChange = (smallkey: string, body: Uint8Array) => ParsedChange | readonly Problem[];
 
-const parseRegister: Parse = (smallkey, body) => {
+const parseRegister: ParseChange = (smallkey, body) => {
 	const { registration, problems } = judgeBody(smallkey, body);
 	if (!registration) return problems;
 	return {
@@ -60,7 +45,7 @@ const parseRegister: Parse = (smallkey, body) => {
 	};
 };
 
-const parseRemove: Parse = (smallkey, body) => {
+const parseRemove: ParseChange = (smallkey, body) => {
 	// The method is not signed: a captured PUT could come back as a DELETE.
 	if (body.length > 0) return [problemAt("", "body-empty")];
 	return {
@@ -96,103 +81,58 @@ export async function putEdits(
 	return edits;
 }
 
-const judgeStored = (layer: Layer) => parseRegistration(encoder.encode(layer.registration), "stored");
+export const judgeStored = (layer: Layer) => parseRegistration(encoder.encode(layer.registration), "stored");
 
 export function parseStored(layer: Layer | null): Registration | null {
 	return layer && judgeStored(layer).registration;
 }
 
-function wrongType(place: string, type: "an-object" | "an-integer", value: unknown): Problem {
-	return problemAt(place, "type", textOf(type), shownValue(value));
-}
-
-type ChangedMembers = Readonly<Record<string, unknown>>;
-
-/** `whole`: members beside `en` and `fr`. */
-type Update = Readonly<Partial<Record<Lang | "whole", ChangedMembers>>>;
-
-function updateParser(
-	kind: "any layer" | "features",
-	updateOf: (members: ChangedMembers) => Update | Problem,
-): Parse {
-	return (smallkey, body) => {
-		const { value, problems } = parseJson(body);
-		if (problems.length > 0) return problems;
-		if (!isObject(value)) return [wrongType("document", "an-object", value)];
-		if (Object.keys(value).length === 0) return [problemAt("document", "minProperties")];
-		const update = updateOf(value);
-		if ("code" in update) return [update];
-		let merged: Registration | null = null;
-		const decide: Decide = async (now) => {
-			const layer = await now.read(smallkey);
-			if (!layer) return refusalOf([problemAt("smallkey", "not-registered", smallkey)]);
-			const { registration: before, problems } = judgeStored(layer);
-			if (!before) return refusalOf([problemAt("smallkey", "stored-invalid", smallkey), ...problems]);
-			const isFeature = langs.every((lang) => serviceTypeOf(before, lang) === "esriFeature");
-			if (kind === "features" && !isFeature)
-				return refusalOf([problemAt("smallkey", "not-feature", smallkey)]);
-			const { en, fr, whole } = update;
-			const merge = { ...before, ...whole, en: { ...before.en, ...en }, fr: { ...before.fr, ...fr } };
-			const judged = judgeBody(smallkey, encoder.encode(JSON.stringify(merge)));
-			if (!judged.registration) return refusalOf(judged.problems);
-			merged = judged.registration;
-			return putEdits(now, smallkey, merged);
-		};
-		return { subject: `update ${smallkey}`, decide, registration: () => merged };
-	};
-}
-
-const parseUpdate = updateParser("any layer", ({ en = {}, fr = {}, ...whole }) => {
-	if (!isObject(en)) return wrongType("/en", "an-object", en);
-	return isObject(fr) ? { en, fr, whole } : wrongType("/fr", "an-object", fr);
-});
-
-const parseUpdateFeature = updateParser("features", (members) => {
-	const { en, fr } = members;
-	const isByLang = Object.keys(members).length === langs.length && isObject(en) && isObject(fr);
-	return isByLang ? { en, fr } : { en: members, fr: members };
-});
-
-/** The member `user` is ignored. */
-const parseSimplify = updateParser("features", ({ factor, user: _user, ...unknown }) => {
-	const [name] = Object.keys(unknown);
-	if (name !== undefined) return problemAt(`/${name}`, "additionalProperties");
-	if (!Number.isInteger(factor)) return wrongType("/factor", "an-integer", factor);
-	const offset = { max_allowable_offset: factor };
-	return { en: offset, fr: offset };
-});
-
 interface ChangeKind {
-	parse: Parse;
+	parse: ParseChange;
 	status: number;
 	/** Absent: the receipt, as for every change that waits for a reviewer. */
 	bodyOf?: (smallkey: string) => unknown;
 }
 
-const changeKinds: Readonly<Record<Exclude<WriteAction, "refresh">, ChangeKind>> = {
-	/** PUT <base>[/v1|/v2]/register/<smallkey> (RCS specification, "Write: register a layer"). */
-	register: { parse: parseRegister, status: 201 },
-	/** DELETE <base>[/v1|/v2]/register/<smallkey>, with an empty body. */
-	remove: { parse: parseRemove, status: 204 },
-	/** PUT <base>/v2/update/<smallkey>: some members of a registration. */
-	update: { parse: parseUpdate, status: 200, bodyOf: (key) => ({ msg: "Updated", key }) },
-	/** PUT <base>/v1/updatefeature/<smallkey>: some members of a feature layer. */
-	updateFeature: { parse: parseUpdateFeature, status: 200, bodyOf: (key) => key },
-	/** PUT <base>/v1/simplification/<smallkey>: `max_allowable_offset` of a feature layer. */
-	simplify: { parse: parseSimplify, status: 200, bodyOf: (key) => key },
-};
+/** A signed request that changes no layer. */
+export interface Order {
+	/** @param isFirst false if the request was used before @returns the answer */
+	run(isFirst: boolean): unknown;
+}
 
-export function parseChange(
-	action: keyof typeof changeKinds,
+export interface WriteRoute {
+	/** For the log and the metrics. */
+	name: string;
+	method: "DELETE" | "POST" | "PUT";
+	/** A pattern of its paths without the last segment, which is checked after the signature. */
+	folder: string;
+	plan(target: string, body: Uint8Array, sender: Sender): RequestedChange | Order | Refusal;
+}
+
+/** The last segment of its paths is a smallkey. */
+export function changeRoute(about: Omit<WriteRoute, "plan">, kind: ChangeKind): WriteRoute {
+	return { ...about, plan: (target, body, sender) => parseChange(kind, target, body, sender) };
+}
+
+const folder = "(?:/v[12])?/register";
+
+export const coreWrites: readonly WriteRoute[] = [
+	/** DELETE <base>[/v1|/v2]/register/<smallkey>, with an empty body. */
+	changeRoute({ name: "remove", method: "DELETE", folder }, { parse: parseRemove, status: 204 }),
+	/** PUT <base>[/v1|/v2]/register/<smallkey> (RCS specification, "Write: register a layer"). */
+	changeRoute({ name: "register", method: "PUT", folder }, { parse: parseRegister, status: 201 }),
+];
+
+function parseChange(
+	kind: ChangeKind,
 	target: string,
 	body: Uint8Array,
-	sender: ChangeOrigin,
+	sender: Sender,
 ): RequestedChange | Refusal {
 	const segment = target.slice(target.lastIndexOf("/") + 1);
 	const text = decodeSegment(segment);
 	const smallkey = parseSmallkey(text ?? "");
 	if (smallkey === null) return { status: 400, errors: [smallkeyProblem(text ?? segment)] };
-	const kind = changeKinds[action];
 	const change = kind.parse(smallkey, body);
 	if (!("decide" in change)) return refusalOf(change);
 	const { problems } = judgeWritten(smallkey, sender);
@@ -200,7 +140,7 @@ export function parseChange(
 }
 
 /** `judgeWritten` checks the owner. */
-function judgeBody(smallkey: string, bytes: Uint8Array) {
+export function judgeBody(smallkey: string, bytes: Uint8Array) {
 	const file = { path: layerPath(smallkey), kind: "file", bytes } as const;
 	const { layers, problems } = judgeChange(null, [file], "anyone");
 	return { registration: problems.length > 0 ? null : layers.get(smallkey)?.registration, problems };

@@ -2,22 +2,21 @@ import { draftAddress } from "../registry/draft.ts";
 import { canonicalText, type Registration, warningsOf } from "../registry/registration.ts";
 import type { Receipt } from "../registry/schemas/answers.ts";
 import { isReviewName } from "../registry/sender.ts";
-import { type Lang, mayChange } from "../registry/smallkey.ts";
+import type { Lang } from "../registry/smallkey.ts";
 import { readPathsOf } from "../registry/targets/table.ts";
 import { problemAt, shownValue, textsOf } from "../registry/texts.ts";
 import { maxClockSkewMs, parseTimestamp } from "../registry/timestamp.ts";
 import { isRefusal } from "../store/decide.ts";
 import { sha256Hex } from "../store/hashes.ts";
 import type { Commit, Meta, Refusal } from "../store/store.ts";
-import type { WriteAction } from "./app.ts";
-import type { Context, Refresh } from "./context.ts";
-import { addConditions, parseChange, type RequestedChange } from "./register.ts";
+import type { Context } from "./context.ts";
+import { addConditions, type RequestedChange, type WriteRoute } from "./register.ts";
 import { emptyBody, jsonReply, type Reply, refuse, textReply, uncachedHeaders } from "./reply.ts";
 import type { Sender } from "./senders.ts";
 import { findRepeated, isSignedBy, signaturePattern } from "./signature.ts";
 
 export type Write = ReturnType<typeof writeHeaders> & {
-	action: WriteAction;
+	route: WriteRoute;
 	/** Not signed. */
 	method: string;
 	target: string;
@@ -46,7 +45,7 @@ export function writeHeaders(header: (name: string) => string | null | undefined
  * @throws {StoreBusy}
  */
 export async function answerWrite(write: Write, context: Context): Promise<Reply> {
-	const { action, address, body, target, timestamp, signature } = write;
+	const { route, address, body, target, timestamp, signature } = write;
 	const { limitWrites, settings, store } = context;
 	const retryAfter = address === null ? 0 : await limitWrites?.(address);
 	if (retryAfter) return refuse({ status: 429, errors: [problemAt("", "limit", retryAfter)], retryAfter });
@@ -60,10 +59,7 @@ export async function answerWrite(write: Write, context: Context): Promise<Reply
 	const genuine = await isSignedBy(sender, signed, signature, context.now());
 	if (!sender || !genuine) return refuse(unauthorized(write, settings));
 	const meta = metaOf(write, sender, request);
-	const plan =
-		action === "refresh"
-			? parseRefresh(target, body, context.refresh !== undefined)
-			: (judgeReview(write) ?? parseChange(action, target, body, sender));
+	const plan = judgeReview(write) ?? route.plan(target, body, sender);
 	if (isRefusal(plan)) {
 		// The signature must not take effect later, on another state or with another method.
 		await store.remember({ ...meta, outcome: plan.status });
@@ -71,8 +67,7 @@ export async function answerWrite(write: Write, context: Context): Promise<Reply
 	}
 	if ("decide" in plan) return makeChange(write, plan, meta, context);
 	const isFirst = await store.remember({ ...meta, outcome: 202 });
-	const isWanted = (smallkey: string) => mayChange(sender, smallkey);
-	return jsonReply(202, { layers: isFirst ? context.refresh?.({ ...plan, isWanted }) : 0 });
+	return jsonReply(202, plan.run(isFirst));
 }
 
 function metaOf({ timestamp, method, review: reviewName }: Write, { id, review }: Sender, request: string) {
@@ -89,30 +84,6 @@ function metaOf({ timestamp, method, review: reviewName }: Write, { id, review }
 function judgeReview({ review }: Write): Refusal | null {
 	if (review === "" || isReviewName(review)) return null;
 	return { status: 400, errors: [problemAt("Review", "review-name", shownValue(review))] };
-}
-
-const refreshPath = /\/(?:update|refresh)\/(?:(all)|(\d{1,5}))(?:\/([1-9]\d{0,6}))?$/;
-
-const dayMs = 86_400_000;
-
-/**
- * POST <base>/v1/update/<all or days> and <base>/v2/refresh/<all or days>[/<limit>], with an empty body:
- * harvests the layers that the sender may change, and answers with their number.
- */
-function parseRefresh(
-	target: string,
-	body: Uint8Array,
-	isHarvesting: boolean,
-): Omit<Refresh, "isWanted"> | Refusal {
-	if (body.length > 0) return { status: 400, errors: [problemAt("", "body-empty")] };
-	const match = refreshPath.exec(target);
-	if (!match) return { status: 400, errors: [problemAt("path", "path-refresh")] };
-	if (!isHarvesting) return { status: 409, errors: [problemAt("", "no-harvest")] };
-	const [, all, days, maxLayers] = match;
-	return {
-		olderThanMs: all === undefined ? Number(days) * dayMs : null,
-		maxLayers: maxLayers === undefined ? null : Number(maxLayers),
-	};
 }
 
 async function makeChange(

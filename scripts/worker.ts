@@ -1,7 +1,9 @@
 // The Cloudflare Worker, for all but static assets (wrangler.jsonc, docs/hosting.md).
 import { logText } from "../api/log.ts";
+import { coreWrites } from "../api/register.ts";
 import { refuseFile } from "../api/reply.ts";
 import { type Bindings, FragmentWorker, filesOf } from "../api/worker/worker.ts";
+import { workerWrites } from "../extensions/worker.ts";
 import { Catalogue, catalogueRoute } from "../site/http/catalogue-requests.ts";
 
 /**
@@ -26,7 +28,8 @@ const noRecords = {
 };
 
 export function createSiteWorker(log: (fields: object) => void) {
-	return new FragmentWorker(log, (bindings) => [noRecords, catalogueRoute(catalogueOf(bindings))]);
+	const routesOf = (bindings: Bindings) => [noRecords, catalogueRoute(catalogueOf(bindings))];
+	return new FragmentWorker(log, routesOf, [...coreWrites, ...workerWrites]);
 }
 
 export default createSiteWorker((fields) => console.log(logText(fields)));

@@ -3,9 +3,10 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type { ReadFragment } from "../../registry/targets/facts.ts";
-import { answer, answerFailure, isWriteMethod, type Route, routeOf, type WriteAction } from "../app.ts";
+import { answer, answerFailure, isWriteMethod, type Route, routeOf } from "../app.ts";
 import type { Context } from "../context.ts";
 import { Room } from "../limits.ts";
+import type { WriteRoute } from "../register.ts";
 import { inLanguageOf, type Reply } from "../reply.ts";
 import { answerWrite, writeHeaders } from "../write.ts";
 import { clientOf, createSend, originOf, readBody, type TrustedProxies } from "./client.ts";
@@ -33,7 +34,7 @@ export interface NodeOptions {
 
 export interface AnswerEvent {
 	kind: "answer";
-	/** The route's kind, or the action of a write. */
+	/** The route's kind, or the name of a write's. */
 	route: string;
 	/** Null if the answer is not logged. */
 	id: string | null;
@@ -104,9 +105,8 @@ function openExchange(
 	request: IncomingMessage,
 	response: ServerResponse,
 ) {
-	const { settings, routes } = server.context;
 	const { method = "GET", url = "/" } = request;
-	const route = routeOf(method, url, settings, routes);
+	const route = routeOf(method, url, server.context.settings, server.context);
 	let connected: ReturnType<typeof clientOf> | undefined;
 	// Must first be called before the connection ends.
 	const client = () => (connected ??= clientOf(request, server.isTrusted));
@@ -122,7 +122,7 @@ async function answerExchange(exchange: Exchange): Promise<void> {
 			context,
 			file,
 			ifNoneMatch: headers["if-none-match"] ?? null,
-			write: (action) => answerSigned(exchange, action),
+			write: (route) => answerSigned(exchange, route),
 			client: () => client().shares,
 			question: () => {
 				const origin = originOf(request, isTrusted);
@@ -136,14 +136,14 @@ async function answerExchange(exchange: Exchange): Promise<void> {
 	}
 }
 
-async function answerSigned(exchange: Exchange, action: WriteAction): Promise<Reply> {
+async function answerSigned(exchange: Exchange, route: WriteRoute): Promise<Reply> {
 	const { server, request, method, url: target } = exchange;
 	const { shares } = exchange.client();
 	const room = server.bodies.hold(shares);
 	try {
 		const body = await readBody(request, room.take);
 		const signed = writeHeaders((name) => request.headersDistinct[name]?.join(", "));
-		const write = { action, method, target, address: shares[0] ?? null, body, ...signed };
+		const write = { route, method, target, address: shares[0] ?? null, body, ...signed };
 		return await answerWrite(write, server.context);
 	} finally {
 		room.end();
@@ -177,7 +177,7 @@ function finishExchange(exchange: Exchange, made: Reply): void {
 }
 
 function nameOf(route: Route): string {
-	if ("action" in route) return route.action;
+	if (route.kind === "write") return route.write.name;
 	return route.kind === "other" ? route.route.name : route.kind;
 }
 

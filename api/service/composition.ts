@@ -11,6 +11,7 @@ import { installHook } from "../../store/hook/install.ts";
 import type { Edit, Log } from "../../store/store.ts";
 import type { Context } from "../context.ts";
 import { serviceLog } from "../node/log.ts";
+import { coreWrites } from "../register.ts";
 import type { Senders } from "../senders.ts";
 import { noteStart, repositoryPath, seed } from "./data-dir.ts";
 import type { Extension, RunningService, ServiceEvent, Started } from "./extensions.ts";
@@ -51,12 +52,12 @@ export class StartedParts {
 			all.push(part);
 			service = { ...service, ...part.provides };
 		}
-		const refresh = all.find((part) => part.refresh)?.refresh;
+		const writes = [...coreWrites, ...all.flatMap((part) => part.writes ?? [])];
 		// The routes of the later extensions come first.
 		const routes = all.toReversed().flatMap((part) => part.routes ?? []);
 		const settings = { ...configuration, senders };
 		const commit = readCommit();
-		return { store, now, log, settings, readiness, commit, routes, ...(refresh && { refresh }) };
+		return { store, now, log, settings, readiness, commit, writes, routes };
 	}
 
 	readonly observe = (event: ServiceEvent): void => {

@@ -2,8 +2,9 @@ import type { LayerStatus } from "../../registry/schemas/answers.ts";
 import type { Lang } from "../../registry/smallkey.ts";
 import type { Layer, Log, Store } from "../../store/store.ts";
 import type { Environment, Io, Variables } from "../configuration.ts";
-import type { Context, OtherRoute } from "../context.ts";
+import type { OtherRoute } from "../context.ts";
 import type { AnswerEvent } from "../node/serve.ts";
+import type { WriteRoute } from "../register.ts";
 import type { Senders } from "../senders.ts";
 import type { Configuration } from "./settings.ts";
 
@@ -56,7 +57,7 @@ export interface Started {
 	routes?: readonly OtherRoute[];
 	/** Null: nothing is known. @param layer null if it is not registered */
 	layer?: (smallkey: string, layer: Layer | null) => Promise<LayerPart | null>;
-	refresh?: Context["refresh"];
+	writes?: readonly WriteRoute[];
 	observe?: (event: ServiceEvent) => void;
 	close?: () => unknown;
 }

@@ -7,6 +7,7 @@ import { answer, answerFailure, isWriteMethod, type Route, routeOf } from "../ap
 import { type Environment, readGitHub, readServing, Variables } from "../configuration.ts";
 import type { Context, OtherRoute } from "../context.ts";
 import type { LimitWrites } from "../limits.ts";
+import type { WriteRoute } from "../register.ts";
 import { emptyBody, inLanguageOf, type Reply, refuse, tooLarge } from "../reply.ts";
 import { parseSenders } from "../senders.ts";
 import { answerWrite, writeHeaders } from "../write.ts";
@@ -105,6 +106,7 @@ export class FragmentWorker {
 	constructor(
 		readonly log: (fields: object) => void,
 		readonly routesOf: (bindings: Bindings) => readonly OtherRoute[],
+		readonly writes: readonly WriteRoute[],
 	) {}
 
 	readonly fetch = async (request: Request, bindings: Bindings): Promise<Response> => {
@@ -142,7 +144,7 @@ export class FragmentWorker {
 			const settings = this.#settingsOf(bindings);
 			const routes = settings.site ? this.routesOf(bindings) : [];
 			const { method, headers } = request;
-			const route = routeOf(method, target, settings, routes);
+			const route = routeOf(method, target, settings, { writes: this.writes, routes });
 			kind = route.kind;
 			if (kind === "healthz" || kind === "readyz") {
 				filesOf(bindings);
@@ -158,10 +160,10 @@ export class FragmentWorker {
 					return (folder: string, smallkey: string) => find(`${folder}/${smallkey}`);
 				},
 				ifNoneMatch: headers.get("If-None-Match"),
-				write: async (action) => {
+				write: async (route) => {
 					const signed = writeHeaders((name) => headers.get(name));
 					const address = headers.get("CF-Connecting-IP");
-					const write = { action, method, target, address, body, ...signed };
+					const write = { route, method, target, address, body, ...signed };
 					return answerWrite(write, this.#contextOf(bindings));
 				},
 				client: () => [],

@@ -1,4 +1,7 @@
-import type { Extension } from "../../api/service/extensions.ts";
+import type { Extension, RunningService } from "../../api/service/extensions.ts";
+import { olderWrites, type RefreshLayers } from "./older-writes.ts";
+
+type ImportService = RunningService & { refresh?: RefreshLayers | null };
 
 export const importing: Extension = {
 	name: "import",
@@ -16,4 +19,5 @@ export const importing: Extension = {
 			async () => (await import("./compare/compare.ts")).run,
 		],
 	],
+	start: ({ refresh = null }: ImportService) => ({ writes: olderWrites(refresh) }),
 };

@@ -1,6 +1,8 @@
 import * as assert from "uvu/assert";
 import { answer, answerFailure, type Engine, routeOf } from "../../api/app.ts";
+import { coreWrites } from "../../api/register.ts";
 import { type Reply, refuseRead } from "../../api/reply.ts";
+import { olderWrites } from "../../extensions/import/older-writes.ts";
 import { targetNames } from "../../registry/targets/table.ts";
 import { parsePage } from "../../site/http/pages.ts";
 import { StoreBusy } from "../../store/store.ts";
@@ -10,8 +12,10 @@ import { words } from "../helpers/world.ts";
 
 const settings = { basePath: "", docsMaxKeys: 9, targets: targetNames };
 
+const writes = [...coreWrites, ...olderWrites(null)];
+
 function said(method: string, target: string, basePath = ""): string {
-	const route = routeOf(method, target, { ...settings, basePath });
+	const route = routeOf(method, target, { ...settings, basePath }, { writes });
 	if (route.kind !== "refused") return route.kind;
 	const { status, headers, body } = route.reply;
 	const allow = headers.Allow === undefined ? "" : `, Allow: ${headers.Allow}`;
@@ -111,7 +115,7 @@ test("the catalogue has files of plain names only, and the slash of its folders"
 	const other = { name: "page", matches, answer: () => refuseRead(404) };
 	const last = { ...other, matches: (path: string) => path.startsWith("/") };
 	const kindOf = (method: string, target: string, basePath = "") => {
-		const route = routeOf(method, target, { ...settings, basePath }, [other, last]);
+		const route = routeOf(method, target, { ...settings, basePath }, { routes: [other, last] });
 		return route.kind === "refused" ? route.reply.status : route.kind === "other" && route.route;
 	};
 	assert.is(kindOf("GET", "/rcs/en/", "/rcs"), other);

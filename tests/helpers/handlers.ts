@@ -4,9 +4,11 @@ import { readServing, Variables } from "../../api/configuration.ts";
 import type { Context } from "../../api/context.ts";
 import type { Client } from "../../api/limits.ts";
 import { clientOf } from "../../api/node/client.ts";
+import { coreWrites, type WriteRoute } from "../../api/register.ts";
 import { type Reply, refuse, tooLarge } from "../../api/reply.ts";
 import { parseSenders } from "../../api/senders.ts";
 import { answerWrite, type Write as HandledWrite, writeHeaders } from "../../api/write.ts";
+import { olderWrites } from "../../extensions/import/older-writes.ts";
 import { drawingRank } from "../../registry/description.ts";
 import { judgeStored } from "../../registry/judge.ts";
 import { maxRegistrationBytes } from "../../registry/registration.ts";
@@ -85,11 +87,11 @@ export abstract class Requests {
 	abstract readonly file: ReadFragment;
 
 	async write({ method = "PUT", target, ...write }: Write) {
-		const route = routeOf(method, target, this.context.settings);
+		const route = routeOf(method, target, this.context.settings, this.context);
 		if (route.kind === "refused") return writtenOf(route.reply);
 		if (route.kind !== "write") throw new Error(`${method} ${target} is no write`);
 		const signed = await signedWrite({ method, target, ...write }, this.now);
-		return writtenOf(await handleWrite({ ...signed, action: route.action }, this.context));
+		return writtenOf(await handleWrite({ ...signed, route: route.write }, this.context));
 	}
 
 	put(smallkey: string, body = manual) {
@@ -140,6 +142,7 @@ export class Handlers extends Requests {
 			now: () => new Date(this.now),
 			log: { error: (error) => this.reported.push(error) },
 			readiness: () => null,
+			writes: [...coreWrites, ...olderWrites(null)],
 		};
 	}
 
@@ -210,7 +213,7 @@ export async function signedWrite(write: Write, now: number): Promise<HandledWri
 	const headers: Record<string, string | null> = { ...signed, ...write.headers };
 	const texts = new Map(Object.entries(headers).map(([name, text]) => [name.toLowerCase(), text]));
 	return {
-		action: method === "DELETE" ? "remove" : "register",
+		route: coreWrites.find((route) => route.method === method) as WriteRoute,
 		method,
 		target,
 		address: null,

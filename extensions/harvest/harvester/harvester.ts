@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pLimit from "p-limit";
-import type { Refresh } from "../../../api/context.ts";
 import { parseStored } from "../../../api/register.ts";
 import { eachInSlices } from "../../../publish/file-writer.ts";
 import { textIn, textOf } from "../../../registry/texts.ts";
@@ -36,6 +35,13 @@ const maxPauses = 10;
 /** Results of this time share a commit, up to this number. */
 const groupMs = 1_000;
 const maxGroup = 50;
+
+export interface Refresh {
+	/** Least time since the last harvest; null: all layers. */
+	olderThanMs: number | null;
+	maxLayers: number | null;
+	isWanted: (smallkey: string) => boolean;
+}
 
 /** Idle until its first call. */
 export class Harvester {

@@ -8,7 +8,7 @@ import type { Layer } from "../../../store/store.ts";
 import { isDescribed } from "../description.ts";
 import { readHealth } from "../repository.ts";
 import { createHealthGroups, descriptionOf, harvestedOf } from "./commit.ts";
-import { Harvester } from "./harvester.ts";
+import { Harvester, type Refresh } from "./harvester.ts";
 import { createNotifier, type Notice } from "./notifier.ts";
 import { childEnvironment, createHarvestProcess } from "./process.ts";
 import { systemTimers } from "./schedule.ts";
@@ -79,10 +79,9 @@ export async function startHarvest(service: RunningService<HarvestSettings>): Pr
 	});
 	void harvester.start();
 	return {
-		provides: { notify },
+		provides: { notify, refresh: (selection: Refresh) => harvester.refresh(selection) },
 		changed: (_commit, smallkeys) => void eachInSlices(smallkeys, (smallkey) => harvester.follow(smallkey)),
 		layer: createLayerParts(repository, harvester.states),
-		refresh: (selection) => harvester.refresh(selection),
 		close: async () => {
 			const closed = harvester.close();
 			child.close();

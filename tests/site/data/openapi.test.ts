@@ -3,6 +3,8 @@ import { createConfig, lint } from "@redocly/openapi-core";
 import Ajv from "ajv";
 import * as assert from "uvu/assert";
 import { routeOf } from "../../../api/app.ts";
+import { coreWrites } from "../../../api/register.ts";
+import { olderWrites } from "../../../extensions/import/older-writes.ts";
 import { recordsRoutes } from "../../../extensions/records/routes.ts";
 import { targetNames, targets } from "../../../registry/targets/table.ts";
 import { openApiDocument, schemaFiles } from "../../../site/data/openapi.ts";
@@ -30,15 +32,16 @@ function example(path: string) {
 test("every operation is a route of the service, and none is named twice", () => {
 	const settings = { basePath: "", docsMaxKeys: 1000, targets: targetNames, site: true };
 	const catalogue = folderPages("/nowhere");
-	const others = [...recordsRoutes(catalogue), catalogueRoute(catalogue)];
+	const routes = [...recordsRoutes(catalogue), catalogueRoute(catalogue)];
+	const all = { writes: [...coreWrites, ...olderWrites(null)], routes };
 	const ids = new Set<string>();
 	const actions = new Set<string>();
 	for (const [path, operations] of Object.entries(document.paths)) {
 		for (const [method, { operationId }] of Object.entries(operations)) {
 			if (method === "parameters") continue;
-			const route = routeOf(method.toUpperCase(), example(path), settings, others);
+			const route = routeOf(method.toUpperCase(), example(path), settings, all);
 			assert.is.not(route.kind, "refused", `${method} ${path}`);
-			if (route.kind === "write") actions.add(route.action);
+			if (route.kind === "write") actions.add(route.write.name);
 			assert.not(ids.has(operationId), operationId);
 			ids.add(operationId);
 		}

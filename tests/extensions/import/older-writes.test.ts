@@ -1,14 +1,17 @@
 import * as assert from "uvu/assert";
-import type { Refresh } from "../../api/context.ts";
-import { feature, Handlers, largeWhenStored, manual, textOf, type Write } from "../helpers/handlers.ts";
-import { freshSuite } from "../helpers/world.ts";
+import { coreWrites } from "../../../api/register.ts";
+import type { Refresh } from "../../../extensions/harvest/harvester/harvester.ts";
+import { olderWrites } from "../../../extensions/import/older-writes.ts";
+import { feature, Handlers, largeWhenStored, manual, textOf, type Write } from "../../helpers/handlers.ts";
+import { freshSuite } from "../../helpers/world.ts";
 
 const test = freshSuite("the older service's own writes", async () => {
 	const handlers = new Handlers();
 	await handlers.put("wells", feature);
 	await handlers.put("limits", manual);
 	const harvests: Refresh[] = [];
-	handlers.context.refresh = (refresh) => harvests.push(refresh) + 2;
+	const refresh = (selection: Refresh) => harvests.push(selection) + 2;
+	handlers.context.writes = [...coreWrites, ...olderWrites(refresh)];
 	return { handlers, harvests };
 });
 
