@@ -105,12 +105,6 @@ const coreCommands: readonly AppCommand[] = [
 		async () => (await import("./put.ts")).put,
 	],
 	[
-		"register",
-		"publish",
-		"send a folder of registrations to a service, or store it in one commit",
-		async () => (await import("./register.ts")).register,
-	],
-	[
 		"remove",
 		"publish",
 		"remove layers, each by a signed DELETE",

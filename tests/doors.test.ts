@@ -1,10 +1,10 @@
 import { existsSync, mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
+import { readBatch } from "../extensions/import/commands/register.ts";
+import { storeBatch } from "../extensions/import/store-batch.ts";
 import { review } from "../extensions/review/review.ts";
 import { textsOf } from "../registry/texts.ts";
-import { readBatch } from "../scripts/register.ts";
-import { storeBatch } from "../scripts/send/store-batch.ts";
 import { isRefusal } from "../store/decide.ts";
 import { judgePush } from "../store/hook/push.ts";
 import { feature, Handlers, wms } from "./helpers/handlers.ts";

@@ -5,12 +5,9 @@ import { join, resolve } from "node:path";
 import { collectFolder } from "../../publish/collect.ts";
 import { counted } from "../../registry/untrusted.ts";
 import { findForeignRoot, readTextIfThere, replaceFile } from "../../store/files/files.ts";
-import { openGitStore } from "../../store/git/git-store.ts";
 import { readRef } from "../../store/git/repository.ts";
-import { installHook } from "../../store/hook/install.ts";
 import type { Edit, Log } from "../../store/store.ts";
 import { lockFolder } from "./lock.ts";
-import { fetchFromGithub } from "./proxy.ts";
 import type { Configuration } from "./settings.ts";
 
 /** An npm package does not have it. */
@@ -23,46 +20,6 @@ export async function seed({ isTrial }: Pick<Configuration, "isTrial">): Promise
 	const layers = examples.filter(({ kind }) => kind === "file");
 	const edits = layers.map(({ path, bytes }) => ({ path, text: Buffer.from(bytes).toString("utf8") }));
 	return [{ path: "README.md", text: await readFile(readme, "utf8") }, ...edits];
-}
-
-const commandLog: Log = {
-	info: () => undefined,
-	warn: (text) => console.error(text),
-	error: (error) => console.error(error instanceof Error ? error.message : String(error)),
-};
-
-/** One commit may have a hundred thousand layers. */
-const patientLimits = { silenceMs: 300_000 };
-
-/** A batch of thousands may reach GitHub's hourly limits. */
-const batchLimits = { requestMs: 60_000, waitMs: 60_000, batchMs: 3_600_000 };
-
-/** For a command. No service may run on DATA_DIR. */
-export async function openStore(configuration: Configuration) {
-	const { github, dataDir } = configuration;
-	const now = () => new Date();
-	if (github) {
-		// Imported on demand, to save memory.
-		const { githubStore } = await import("../../store/github/github-store.ts");
-		const options = { ...github, now, fetch: fetchFromGithub(configuration), limits: batchLimits };
-		const place = `${github.repository} at GitHub`;
-		return { store: githubStore(options), place, close: async () => undefined };
-	}
-	const lock = await openDataDir(configuration, { maxWaitMs: 0 });
-	const repository = repositoryPath(dataDir);
-	const publish = async () => true;
-	const guard = (path: string) => installHook(path, commandLog.warn);
-	const options = { repository, now, publish, log: commandLog, guard, limits: patientLimits };
-	const store = await openGitStore(options, () => seed(configuration)).catch(async (error) => {
-		await lock.release();
-		throw error;
-	});
-	store.start();
-	const close = async () => {
-		await store.close();
-		await lock.release();
-	};
-	return { store, place: `the branch main of ${repository}`, close };
 }
 
 /** @throws {Error} if this user cannot or should not write there */

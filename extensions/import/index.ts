@@ -7,6 +7,12 @@ export const importing: Extension = {
 	name: "import",
 	commands: [
 		[
+			"register",
+			"publish",
+			"send a folder of registrations to a service, or store it in one commit",
+			async () => (await import("./commands/register.ts")).register,
+		],
+		[
 			"import",
 			"move",
 			"import the layers and senders of an older service from a dump of its database",

@@ -56,7 +56,7 @@ test("without extensions a service takes a PUT, serves every target, builds and 
 	const send = ["--url", url, "--sender", "jstest"];
 	for (const words of [
 		["put", "limits", layer, ...send],
-		["register", more, ...send],
+		["put", "aa", join(more, "aa/aa.json"), ...send],
 		["validate", join(more, "aa/aa.json")],
 	])
 		await exits(runCore(words, { SENDERS: senders }), 0);

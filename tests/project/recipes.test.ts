@@ -1,8 +1,8 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
+import { readBatch } from "../../extensions/import/commands/register.ts";
 import { isVersion2, type Registration } from "../../registry/registration.ts";
-import { readBatch } from "../../scripts/register.ts";
 import { root, runProgram } from "../helpers/process.ts";
 import { filesIn, folderSuite, writeFiles } from "../helpers/world.ts";
 import { at, type Catalogue, records, startCatalogue } from "./catalogue-answers.ts";

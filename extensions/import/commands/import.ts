@@ -1,6 +1,6 @@
 import { type Io, WrongError } from "../../../api/configuration.ts";
 import { putEdits } from "../../../api/register.ts";
-import { openStore, repositoryPath } from "../../../api/service/data-dir.ts";
+import { repositoryPath } from "../../../api/service/data-dir.ts";
 import {
 	changeSenders,
 	readEntries,
@@ -17,7 +17,6 @@ import { descriptionPath, langs } from "../../../registry/smallkey.ts";
 import { readPathsOf } from "../../../registry/targets/table.ts";
 import { textsOf } from "../../../registry/texts.ts";
 import { counted, firstOf, groupBy, plain, shortened } from "../../../registry/untrusted.ts";
-import { printCommit, storeBatch } from "../../../scripts/send/store-batch.ts";
 import { createRun } from "../../../scripts/terminal/command-line.ts";
 import { isRefusal } from "../../../store/decide.ts";
 import { readRef } from "../../../store/git/repository.ts";
@@ -27,6 +26,8 @@ import type { Reader } from "../../../store/store.ts";
 import { descriptionText } from "../../harvest/description.ts";
 import { type Moved, moveDocument } from "../document.ts";
 import { type Dump, keyOf, readDump, textOf } from "../dump.ts";
+import { openStore } from "../open-store.ts";
+import { printCommit, storeBatch } from "../store-batch.ts";
 
 type Move = Moved & { place: number };
 

@@ -3,12 +3,19 @@ import { type Environment, type Io, WrongError } from "../../api/configuration.t
 import { canonicalText, type Registration } from "../../registry/registration.ts";
 import { matchesGlob, parseSmallkey } from "../../registry/smallkey.ts";
 import { counted, plain } from "../../registry/untrusted.ts";
+import { errorsOf, fetchText } from "../../scripts/send/ask.ts";
+import { findSecret } from "../../scripts/send/request.ts";
+import {
+	type BatchOptions,
+	codeOf,
+	printLists,
+	printRemovals,
+	removalsOf,
+	sendBatch,
+} from "../../scripts/send/send-batch.ts";
+import { exitCodes } from "../../scripts/terminal/command-line.ts";
 import { manifestPath, parseChunk, parseManifest } from "../../site/data/entries.ts";
 import { blobId } from "../../store/hashes.ts";
-import { exitCodes } from "../terminal/command-line.ts";
-import { errorsOf, fetchText } from "./ask.ts";
-import { findSecret } from "./request.ts";
-import { type BatchOptions, codeOf, printLists, printRemovals, removalsOf, sendBatch } from "./send-batch.ts";
 
 export type Registrations = ReadonlyMap<string, Registration>;
 

@@ -1,17 +1,13 @@
 import { join } from "node:path";
-import { type Environment, type Io, WrongError } from "../api/configuration.ts";
-import { openStore } from "../api/service/data-dir.ts";
-import { readConfiguration } from "../api/service/settings.ts";
-import { collectFolder } from "../publish/collect.ts";
-import { judgeChange, type LayerFile, problemLine } from "../registry/judge.ts";
-import { isReviewName } from "../registry/sender.ts";
-import { folderOf, isOverallFile } from "../registry/smallkey.ts";
-import { textsOf } from "../registry/texts.ts";
-import { counted, plain } from "../registry/untrusted.ts";
-import { isRefusal } from "../store/decide.ts";
-import { type Registrations, registerMany } from "./send/register-many.ts";
-import { printLists } from "./send/send-batch.ts";
-import { printCommit, type StoreBatchOptions, storeBatch } from "./send/store-batch.ts";
+import { type Environment, type Io, WrongError } from "../../../api/configuration.ts";
+import { readConfiguration } from "../../../api/service/settings.ts";
+import { collectFolder } from "../../../publish/collect.ts";
+import { judgeChange, type LayerFile, problemLine } from "../../../registry/judge.ts";
+import { isReviewName } from "../../../registry/sender.ts";
+import { folderOf, isOverallFile } from "../../../registry/smallkey.ts";
+import { textsOf } from "../../../registry/texts.ts";
+import { counted, plain } from "../../../registry/untrusted.ts";
+import { printLists } from "../../../scripts/send/send-batch.ts";
 import {
 	createRun,
 	exitCodes,
@@ -19,7 +15,11 @@ import {
 	parseCount,
 	parseSenderId,
 	parseUrl,
-} from "./terminal/command-line.ts";
+} from "../../../scripts/terminal/command-line.ts";
+import { isRefusal } from "../../../store/decide.ts";
+import { openStore } from "../open-store.ts";
+import { type Registrations, registerMany } from "../register-many.ts";
+import { printCommit, type StoreBatchOptions, storeBatch } from "../store-batch.ts";
 
 const parseReviewName = matching(
 	isReviewName,

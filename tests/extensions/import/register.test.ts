@@ -2,11 +2,11 @@ import { mkdtemp, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { lockFolder } from "../../../api/service/lock.ts";
-import { featureFile, wmsFile } from "../../extensions/review/repository.ts";
 import { exits, prints, runScript, warns } from "../../helpers/process.ts";
 import { test } from "../../helpers/suite.ts";
 import { gitIn, temporaryFolder, writeFiles } from "../../helpers/world.ts";
 import { startPeer } from "../../store/github-peer.ts";
+import { featureFile, wmsFile } from "../review/repository.ts";
 
 const folder = await temporaryFolder();
 const dataDir = join(folder.path, "data");
