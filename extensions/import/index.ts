@@ -1,5 +1,5 @@
 import type { Extension, RunningService } from "../../api/service/extensions.ts";
-import { olderWrites, type RefreshLayers } from "./older-writes.ts";
+import type { RefreshLayers } from "./older-writes.ts";
 
 type ImportService = RunningService & { refresh?: RefreshLayers | null };
 
@@ -25,5 +25,7 @@ export const importing: Extension = {
 			async () => (await import("./compare/compare.ts")).run,
 		],
 	],
-	start: ({ refresh = null }: ImportService) => ({ writes: olderWrites(refresh) }),
+	start: async ({ refresh = null }: ImportService) => ({
+		writes: (await import("./older-writes.ts")).olderWrites(refresh),
+	}),
 };
