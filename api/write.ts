@@ -57,7 +57,10 @@ export async function answerWrite(write: Write, context: Context): Promise<Reply
 	const request = await sha256Hex(signature);
 	const signed = { path: target, sender: write.sender, timestamp, body };
 	const genuine = await isSignedBy(sender, signed, signature, context.now());
-	if (!sender || !genuine) return refuse(unauthorized(write, settings));
+	if (!sender || !genuine) {
+		const cause = sender ? "the signature does not match" : "there is no such sender";
+		return { ...refuse(unauthorized(write, settings)), cause };
+	}
 	const meta = metaOf(write, sender, request);
 	const plan = judgeReview(write) ?? route.plan(target, body, sender);
 	if (isRefusal(plan)) {

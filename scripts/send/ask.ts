@@ -9,7 +9,8 @@ export async function fetchText(address: string, timeoutMs: number, init: Reques
 		const answer = await fetch(address, { ...init, signal });
 		const { ok, status, headers } = answer;
 		const text = await answer.text();
-		return { ok, status, text, etag: headers.get("ETag"), date: headers.get("Date") };
+		const retryMs = Number(headers.get("Retry-After")) * 1_000 || 0;
+		return { ok, status, text, retryMs, etag: headers.get("ETag"), date: headers.get("Date") };
 	} catch (error) {
 		const late = signal.aborted && `did not answer completely within ${timeoutMs / 1000} s`;
 		// The error of `fetch` says only that it failed; the cause has no message where a name has two addresses.

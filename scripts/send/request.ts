@@ -112,7 +112,7 @@ export function createSend(key: SenderKey, io: Io) {
 	};
 }
 
-/** `serviceMs`: the service's clock, if it refused the time; else NaN. */
+/** `retryMs`: what the service asks to wait, or 0. `serviceMs`: its clock, if it refused the time; else NaN. */
 async function exchange(request: PublisherRequest, key: SenderKey, time: Date) {
 	const { url, smallkey, ifMatch, reviewName } = request;
 	const { method, body, target, headers: signed } = await signWith(key, request, time);
@@ -125,13 +125,13 @@ async function exchange(request: PublisherRequest, key: SenderKey, time: Date) {
 	};
 	const content = body.length > 0 && { body: body as Uint8Array<ArrayBuffer> };
 	const answer = await fetchText(address, sendTimeoutMs, { method, headers, ...content });
-	const { ok, status, text, etag } = answer;
+	const { ok, status, text, etag, retryMs } = answer;
 	const value = tryJson(text);
 	if (ok) {
 		if (text !== "" && value === null) throw new Error(`${address}: its answer is not a receipt`);
 		const receipt = { ...(value as object), ...(etag !== null && { etag }) };
 		const lines = text === "" ? [`${status} ${smallkey}`] : JSON.stringify(receipt, null, 2).split("\n");
-		return { code: exitCodes.done, receipt, lines: lines.map(plain), serviceMs: Number.NaN };
+		return { code: exitCodes.done, receipt, lines: lines.map(plain), retryMs, serviceMs: Number.NaN };
 	}
 	const errors = errorsOf(answer);
 	// No foreign line may begin like a CI runner's command, such as `::error::`.
@@ -139,5 +139,6 @@ async function exchange(request: PublisherRequest, key: SenderKey, time: Date) {
 	const code = status >= 500 || status === 429 ? exitCodes.unable : exitCodes.wrong;
 	const isLate = status === 401 && errors[0]?.startsWith("TimeStamp: ");
 	if (status === 401 && !isLate) lines.push(`signed with the secret of ${key.sender} in ${key.place}`);
-	return { code, receipt: null, lines, serviceMs: isLate ? Date.parse(answer.date ?? "") : Number.NaN };
+	const serviceMs = isLate ? Date.parse(answer.date ?? "") : Number.NaN;
+	return { code, receipt: null, lines, retryMs, serviceMs };
 }

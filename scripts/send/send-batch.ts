@@ -33,9 +33,13 @@ const maxRequests = 8;
 /** A service may be restarting. */
 const defaultPausesMs: readonly number[] = [1_000, 2_000, 4_000, 8_000, 16_000];
 
+/** A service asks for no more after too many requests (`api/limits.ts`). */
+const maxRetryMs = 300_000;
+const longWaitMs = 30_000;
+
 /**
  * Prints refusals, and why changes were not sent. Stops at Ctrl-C, or if a request is not served for half a
- * minute.
+ * minute, or for as long as the service asks to wait.
  * @param changes by smallkey; null removes the layer
  */
 export async function sendBatch(
@@ -51,19 +55,24 @@ export async function sendBatch(
 	const stop = new AbortController();
 	const ended = AbortSignal.any([interrupted, stop.signal]);
 
+	async function pause(ms: number): Promise<void> {
+		if (ms > longWaitMs) io.warn(`the service asks to wait ${ms / 1_000} s`);
+		await sleep(ms, undefined, { signal: ended }).catch(() => undefined);
+	}
+
 	async function send(smallkey: string, layer: Registration | null): Promise<keyof BatchResult> {
 		const body = layer && new TextEncoder().encode(canonicalText(layer));
 		for (const pauseMs of [...pausesMs, null]) {
 			if (ended.aborted) break;
-			const { code, receipt, lines } = await sendSigned({ smallkey, body, url, reviewName }).catch(
-				(error) => ({ code: exitCodes.unable, receipt: null, lines: [plain(messageOf(error))] }),
+			const { code, receipt, lines, retryMs } = await sendSigned({ smallkey, body, url, reviewName }).catch(
+				(error) => ({ code: exitCodes.unable, receipt: null, lines: [plain(messageOf(error))], retryMs: 0 }),
 			);
 			if (code === exitCodes.done) return outcomeOf(receipt);
 			const isLast = code === exitCodes.wrong || pauseMs === null;
 			if (isLast && !stop.signal.aborted) for (const line of lines) io.warn(line);
 			if (code === exitCodes.wrong) return "refused";
 			if (pauseMs === null) stop.abort();
-			else await sleep(pauseMs, undefined, { signal: ended }).catch(() => undefined);
+			else await pause(Math.max(pauseMs, Math.min(retryMs, maxRetryMs)));
 		}
 		return "unsent";
 	}

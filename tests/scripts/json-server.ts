@@ -12,6 +12,7 @@ export interface JsonRequest {
 export interface JsonAnswer {
 	status: number;
 	body: unknown;
+	headers?: Record<string, string>;
 }
 
 export type JsonServer = Awaited<ReturnType<typeof startJsonServer>>;
@@ -24,7 +25,7 @@ export async function startJsonServer(answer: (request: JsonRequest) => JsonAnsw
 		const body = chunks.length > 0 ? JSON.parse(Buffer.concat(chunks).toString("utf8")) : {};
 		const { method = "", headers: sent } = request;
 		const answered = await answer({ method, path: pathname, query, headers: sent, body });
-		const headers: Record<string, string> = { "Content-Type": "application/json" };
+		const headers: Record<string, string> = { "Content-Type": "application/json", ...answered.headers };
 		let shown = answered.body;
 		if (Array.isArray(shown)) {
 			const size = Number(query.get("per_page") ?? 30);

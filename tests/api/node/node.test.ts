@@ -135,6 +135,18 @@ test("the cause of a 503 is in the log, and not in the answer", async () => {
 	assert.equal([statuses, text.includes("in the way")], [[503], false]);
 });
 
+test("only the log tells an unknown sender from a wrong signature", async () => {
+	const server = await TestServer.start();
+	const wrong = await server.exchange(plausibleHead(0, close));
+	const unknown = await server.exchange(plausibleHead(0, close).replace("jstest", "nobody"));
+	const bodyOf = ({ text }: { text: string }) => text.split("\r\n\r\n")[1];
+	assert.equal([wrong.statuses, bodyOf(unknown)], [[401], bodyOf(wrong)]);
+	await eventually(() => server.logged.length === 2);
+	const causes = (server.logged as Partial<AnswerEvent>[]).map(({ cause }) => cause);
+	assert.equal(causes, ["the signature does not match", "there is no such sender"]);
+	assert.equal(server.stored, []);
+});
+
 test("heads without bodies, and bodies without an end, take no room from a publisher elsewhere", async () => {
 	const server = await startTrusting({ maxHeldBytes: 640_000 });
 	const unfinished = [0, 10_000].flatMap((length) =>

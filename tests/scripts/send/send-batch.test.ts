@@ -39,6 +39,15 @@ test("a batch sends again what a service does not serve for a while", async () =
 	assert.not.match(printed.join("\n"), "503", "a request that is sent again is no error");
 });
 
+test("a batch waits as long as the service asks", async () => {
+	let endMs = 0;
+	const { code, changed } = await sendTo(() => {
+		endMs ||= performance.now() + 100;
+		return performance.now() < endMs ? { ...busy, headers: { "Retry-After": "0.2" } } : accepted;
+	}, [1]);
+	assert.equal([code, changed], [0, 20]);
+});
+
 test("a batch to a service that stays unreachable says what was done, and why not all", async () => {
 	const { code, changed, printed, keys } = await sendTo((count) => {
 		if (count === 1) return { status: 403, body: { errors: ["not yours"] } };
