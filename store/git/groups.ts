@@ -18,7 +18,7 @@ import type { CatFile } from "./commands/cat-file.ts";
 import { GitFailure } from "./commands/run.ts";
 import type { WriteHealth } from "./health.ts";
 import type { RequestLog } from "./request-log.ts";
-import { findReview, type Place } from "./review-branches.ts";
+import { type Destination, findReview } from "./review-branches.ts";
 import { BranchHeld, type GroupWriter } from "./writer.ts";
 
 /** While other processes move the branch. */
@@ -74,16 +74,17 @@ async function tryGroup(context: StoreContext, group: readonly PendingChange[], 
 	// The commits of a failed group may be on the branch.
 	if (await writer.persist()) await requests.readCommitted();
 	const served = branch.commit;
-	const place = meta.review
+	const destination = meta.review
 		? await findReview(branch, meta)
 		: { branch: servedBranch, base: served, reader: branch.readerAt(served), waiting: null };
-	const { base, reader, waiting } = place;
+	const { base, reader, waiting } = destination;
 	// Reads ahead while the first changes are judged.
 	for (const { meta } of group)
 		if (meta.smallkey !== null) reader.folder(folderOf(meta.smallkey)).catch(() => undefined);
 	const decisions = await decideGroup(group, reader, waiting, requests.used);
 	const steps = stepsOf(group, decisions);
-	const { commits, published } = steps.length > 0 ? await makeCommits(context, place, steps) : nothingMade;
+	const { commits, published } =
+		steps.length > 0 ? await makeCommits(context, destination, steps) : nothingMade;
 	const outcomes = outcomesOf(decisions, base, commits);
 	if (steps.length < group.length)
 		await requests.keep(group.flatMap(({ meta }, index) => usesOf(meta, outcomes[index])));
@@ -96,7 +97,7 @@ async function tryGroup(context: StoreContext, group: readonly PendingChange[], 
 		if (!meta.review) return { ...outcome, published: published || !outcome.changed };
 		const isWaiting =
 			outcome.changed || (base !== served && (await isProposed(smallkey, reader, servedReader)));
-		return { ...outcome, ...(isWaiting ? { branch: place.branch } : { published: true }) };
+		return { ...outcome, ...(isWaiting ? { branch: destination.branch } : { published: true }) };
 	}
 
 	for (const [index, { meta, resolve, reject }] of group.entries())
@@ -110,11 +111,11 @@ const nothingMade = { commits: [], published: true };
 /** @returns commits in order; `published`: false if a file could not be written */
 async function makeCommits(
 	{ branch, requests, writer }: StoreContext,
-	place: Place,
+	destination: Destination,
 	steps: ReturnType<typeof stepsOf>,
 ): Promise<{ commits: string[]; published: boolean }> {
-	const { base, reader, waiting } = place;
-	const commits = await writer.write(place.branch, base, steps);
+	const { base, reader, waiting } = destination;
+	const commits = await writer.write(destination.branch, base, steps);
 	for (const [index, { meta }] of steps.entries())
 		for (const use of usesOf(meta, { commit: commits[index] as string, changed: true }))
 			requests.used.note(use);

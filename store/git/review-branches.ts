@@ -6,8 +6,10 @@ import type { CommitReader } from "./commands/cat-file.ts";
 import { isDescendant } from "./commands/commits.ts";
 import { gitText, runGit } from "./commands/run.ts";
 
-export interface Place {
+/** Where changes of a group go. */
+export interface Destination {
 	branch: string;
+	/** The commit on which they are decided. */
 	base: string;
 	/** Reads `base` and the edits that follow it. */
 	reader: CommitReader;
@@ -15,7 +17,8 @@ export interface Place {
 	waiting: Waiting | null;
 }
 
-export async function findReview(branch: Branch, meta: Meta): Promise<Place> {
+/** A review that is merged starts again from the served branch. @throws {GitFailure} */
+export async function findReview(branch: Branch, meta: Meta): Promise<Destination> {
 	const { commit: served, catFile } = branch;
 	const { repository } = branch.base;
 	const name = reviewBranch(meta);
@@ -35,7 +38,7 @@ async function senderOf(repository: string, served: string, review: string): Pro
 	return authorOf(await gitText(repository, words));
 }
 
-/** The name of a layer's review is its smallkey; a review of many layers is read. */
+/** The branch of one layer is named after its smallkey; the smallkeys of a batch are read from its files. */
 async function waitingSpellings(branch: Branch, smallkey: string): Promise<string[]> {
 	const names = ["*.*", smallkey].map((name) => `register/${name}`);
 	const words = ["--ignore-case", `--no-merged=${branch.commit}`];

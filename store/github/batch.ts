@@ -12,9 +12,9 @@ import { StoreBusy } from "../store.ts";
 import { requestMemoryMs, type UsedRequests } from "../used-requests.ts";
 import { type Head, makeCommit, recentCommits } from "./branch.ts";
 import { type Connection, type Github, GithubBusy, LostAnswer, Refused } from "./client.ts";
-import { findReview, type Place, type Review, showReview } from "./review.ts";
+import { findReview, openPullRequest, type Repository, type Review } from "./review.ts";
 
-interface BatchContext extends Place, Pick<Connection, "now" | "sleep"> {
+interface BatchContext extends Repository, Pick<Connection, "now" | "sleep"> {
 	used: UsedRequests;
 }
 
@@ -69,11 +69,11 @@ async function attempt(context: BatchContext, { changes, fill }: Batch): Promise
 	const outcomes = decisions.map((decision) =>
 		Array.isArray(decision) ? { commit, changed: decision.length > 0 } : decision,
 	);
-	return review ? showOutcomes(context, changes, main, review, outcomes) : outcomes;
+	return review ? addPullRequest(context, changes, main, review, outcomes) : outcomes;
 }
 
-/** Adds a review's pull request, which it opens if needed, to the outcomes of changes that wait there. */
-async function showOutcomes(
+/** Opens the pull request if a change waits, and adds it to the outcomes of those that do. */
+async function addPullRequest(
 	context: BatchContext,
 	changes: readonly Change[],
 	main: Head,
@@ -91,7 +91,7 @@ async function showOutcomes(
 	const waiting = await Promise.all(changes.map(findWaiting));
 	const last = changes.findLast((_, index) => waiting[index]);
 	if (!last) return outcomes;
-	const pullRequest = await showReview(context, review, last.meta);
+	const pullRequest = await openPullRequest(context, review, last.meta);
 	return waiting.map((outcome, index) =>
 		outcome ? { ...outcome, branch: name, pullRequest } : (outcomes[index] ?? null),
 	);

@@ -6,67 +6,73 @@ import type { Meta } from "../store.ts";
 import { type Head, type Heads, readHead } from "./branch.ts";
 import type { Github } from "./client.ts";
 
-export interface Place {
+export interface Repository {
 	github: Github;
+	/** The served branch. */
 	branch: string;
 	heads: Heads;
 }
 
-/** After its pull request is closed or merged, a review begins again from the served branch. */
 export interface Review {
+	/** Of its branch. */
 	name: string;
-	/** Null if none is open, or another sender's is. */
+	/** Null if no pull request is open, or if its change is another sender's. */
 	open: Awaited<ReturnType<typeof listPullRequests>>[number] | null;
+	/** The head of the review's branch; of the served branch while `open` is null. */
 	base: Head;
 	waiting: Waiting;
 }
 
-async function listPullRequests({ github: { rest, repo, paginate }, branch }: Place) {
+/** Open ones to the served branch, without those from forks. */
+async function listPullRequests({ github: { rest, repo, paginate }, branch }: Repository) {
 	const pulls = await paginate(rest.pulls.list, { ...repo, state: "open", base: branch, per_page: 100 });
 	return pulls.filter(({ head, base }) => head.repo?.full_name === base.repo.full_name);
 }
 
-export async function findReview(context: Place, main: Head, meta: Meta): Promise<Review> {
-	const { github, heads } = context;
+/** @throws {GithubBusy | Refused} if GitHub does not answer, or a read lags behind */
+export async function findReview(repository: Repository, main: Head, meta: Meta): Promise<Review> {
+	const { github, heads } = repository;
 	const name = reviewBranch(meta);
-	const pulls = await listPullRequests(context);
-	const open = pulls.find(({ head }) => head.ref === name) ?? null;
-	const base = (open && (await heads.find(github, name))) ?? main;
-	const isOfLayer = meta.smallkey !== null && meta.reviewName === undefined;
-	const sender = isOfLayer ? senderOf(base, main) : null;
-	const holder = sender === meta.author ? null : sender;
+	const pulls = await listPullRequests(repository);
 	const branches = pulls.map(({ head }) => head.ref).filter(isReviewBranch);
-	const waiting = { holder, spellings: spellingsOn(github, branches) };
-	return holder === null ? { name, open, base, waiting } : { name, open: null, base: main, waiting };
+	const waiting = { holder: null, spellings: spellingsOn(github, branches) };
+	const unopened = { name, open: null, base: main, waiting };
+	const open = pulls.find(({ head }) => head.ref === name);
+	if (!open) return unopened;
+	const base = await heads.find(github, name);
+	// Any other branch has its sender in its name.
+	const isOfLayer = meta.smallkey !== null && meta.reviewName === undefined;
+	const holder = isOfLayer ? senderOf(base, main) : null;
+	if (holder === null || holder === meta.author) return { name, open, base, waiting };
+	return { ...unopened, waiting: { ...waiting, holder } };
 }
 
-/** The name of a layer's review is its smallkey; a review of many layers is read. */
+/** The branch of one layer is named after its smallkey; the smallkeys of a batch are read from its files. */
 function spellingsOn(github: Github, branches: readonly string[]): Waiting["spellings"] {
 	const names = branches.map((branch) => branch.slice(branch.indexOf("/") + 1));
-	const ofMany = branches.filter((branch) => branch.includes("."));
+	const batches = branches.filter((branch) => branch.includes("."));
 	let heads: Promise<Head[]> | null = null;
 	return async (smallkey) => {
-		heads ??= Promise.all(ofMany.map((branch) => readHead(github, branch)));
+		heads ??= Promise.all(batches.map((branch) => readHead(github, branch)));
 		const spellings = (await heads).map(({ files }) => readerOf(files).spellings(smallkey));
 		return [...names, ...(await Promise.all(spellings)).flat()];
 	};
 }
 
-/** The sender of the newest change; null if none of the newest commits is a sender's. */
-function senderOf(base: Head, main: Head): string | null {
+/** The sender of the newest change; null if no recent commit of the review has a sender. */
+function senderOf(review: Head, main: Head): string | null {
 	const merged = new Set(main.recent.map(({ sha }) => sha));
-	const commits = base.recent.filter(({ sha }) => !merged.has(sha));
+	const commits = review.recent.filter(({ sha }) => !merged.has(sha));
 	const senders = commits.map(({ commit }) => authorOf(commit.author?.email ?? ""));
 	return senders.find((sender) => sender !== null) ?? null;
 }
 
-/** An earlier attempt may have left another title. @returns the pull request's address */
-export async function showReview(
-	{ github: { rest, repo }, branch }: Place,
+/** Opens the pull request, or corrects the title that an earlier change gave it. @returns its address */
+export async function openPullRequest(
+	{ github: { rest, repo }, branch }: Repository,
 	{ name, open }: Review,
-	last: Meta,
+	{ author, reviewName, subject }: Meta,
 ): Promise<string> {
-	const { author, reviewName, subject } = last;
 	const title = reviewName === undefined ? subject : `review ${reviewName} of ${author}`;
 	if (!open) {
 		const body = `The sender ${code(author)} sends this change. The comment below lists its layers, and *Files changed* shows each. Further changes come to this pull request.`;
