@@ -15,12 +15,10 @@ export interface GitObject {
  */
 async function* objectsIn(output: AsyncIterable<Buffer>): AsyncGenerator<GitObject | null> {
 	let chunks: Buffer[] = [];
-	let bytes = 0;
 	let neededBytes = 1;
 	for await (const data of output) {
 		chunks.push(data);
-		bytes += data.length;
-		if (bytes < neededBytes) continue;
+		if (chunks.reduce((bytes, { length }) => bytes + length, 0) < neededBytes) continue;
 		const whole = chunks.length === 1 ? data : Buffer.concat(chunks);
 		let start = 0;
 		for (;;) {
@@ -34,8 +32,7 @@ async function* objectsIn(output: AsyncIterable<Buffer>): AsyncGenerator<GitObje
 			yield isObject ? { id, type, body: whole.subarray(lineEnd + 1, bodyEnd) } : null;
 			start = end;
 		}
-		bytes = whole.length - start;
-		chunks = bytes > 0 ? [whole.subarray(start)] : [];
+		chunks = start < whole.length ? [whole.subarray(start)] : [];
 	}
 }
 
