@@ -1,7 +1,8 @@
 import { type ChangeOrigin, judgeChange, pathsByKey, smallkeyProblem } from "../registry/judge.ts";
 import { canonicalText, kindOf, parseRegistration, type Registration } from "../registry/registration.ts";
+import { isReviewName } from "../registry/sender.ts";
 import { decodeSegment, descriptionPath, layerPath, parseSmallkey } from "../registry/smallkey.ts";
-import { type Problem, problemAt, type TextCode, textOf } from "../registry/texts.ts";
+import { type Problem, problemAt, shownValue, type TextCode, textOf } from "../registry/texts.ts";
 import { isRefusal } from "../store/decide.ts";
 import { blobId } from "../store/hashes.ts";
 import type { Decide, Edit, Layer, Reader, Refusal } from "../store/store.ts";
@@ -100,18 +101,28 @@ export interface Order {
 	run(isFirst: boolean): unknown;
 }
 
+export interface SignedRequest {
+	target: string;
+	body: Uint8Array;
+	/** The header of a change; empty: not sent. */
+	review: string;
+}
+
 export interface WriteRoute {
 	/** For the log and the metrics. */
 	name: string;
 	method: "DELETE" | "POST" | "PUT";
 	/** A pattern of its paths without the last segment, which is checked after the signature. */
 	folder: string;
-	plan(target: string, body: Uint8Array, sender: Sender): RequestedChange | Order | Refusal;
+	plan(request: SignedRequest, sender: Sender): RequestedChange | Order | Refusal;
 }
 
 /** The last segment of its paths is a smallkey. */
 export function changeRoute(about: Omit<WriteRoute, "plan">, kind: ChangeKind): WriteRoute {
-	return { ...about, plan: (target, body, sender) => parseChange(kind, target, body, sender) };
+	return {
+		...about,
+		plan: (request, sender) => judgeReview(request.review) ?? parseChange(kind, request, sender),
+	};
 }
 
 const folder = "(?:/v[12])?/register";
@@ -123,10 +134,14 @@ export const coreWrites: readonly WriteRoute[] = [
 	changeRoute({ name: "register", method: "PUT", folder }, { parse: parseRegister, status: 201 }),
 ];
 
+function judgeReview(review: string): Refusal | null {
+	if (review === "" || isReviewName(review)) return null;
+	return { status: 400, errors: [problemAt("Review", "review-name", shownValue(review))] };
+}
+
 function parseChange(
 	kind: ChangeKind,
-	target: string,
-	body: Uint8Array,
+	{ target, body }: SignedRequest,
 	sender: Sender,
 ): RequestedChange | Refusal {
 	const segment = target.slice(target.lastIndexOf("/") + 1);

@@ -1,7 +1,6 @@
 import { draftAddress } from "../registry/draft.ts";
 import { canonicalText, type Registration, warningsOf } from "../registry/registration.ts";
 import type { Receipt } from "../registry/schemas/answers.ts";
-import { isReviewName } from "../registry/sender.ts";
 import type { Lang } from "../registry/smallkey.ts";
 import { readPathsOf } from "../registry/targets/table.ts";
 import { problemAt, shownValue, textsOf } from "../registry/texts.ts";
@@ -45,7 +44,7 @@ export function writeHeaders(header: (name: string) => string | null | undefined
  * @throws {StoreBusy}
  */
 export async function answerWrite(write: Write, context: Context): Promise<Reply> {
-	const { route, address, body, target, timestamp, signature } = write;
+	const { route, address, body, target, timestamp, signature, review } = write;
 	const { limitWrites, settings, store } = context;
 	const retryAfter = address === null ? 0 : await limitWrites?.(address);
 	if (retryAfter) return refuse({ status: 429, errors: [problemAt("", "limit", retryAfter)], retryAfter });
@@ -62,7 +61,7 @@ export async function answerWrite(write: Write, context: Context): Promise<Reply
 		return { ...refuse(unauthorized(write, settings)), cause };
 	}
 	const meta = metaOf(write, sender, request);
-	const plan = judgeReview(write) ?? route.plan(target, body, sender);
+	const plan = route.plan({ target, body, review }, sender);
 	if (isRefusal(plan)) {
 		// The signature must not take effect later, on another state or with another method.
 		await store.remember({ ...meta, outcome: plan.status });
@@ -82,11 +81,6 @@ function metaOf({ timestamp, method, review: reviewName }: Write, { id, review }
 		review,
 		...(review && reviewName !== "" && { reviewName }),
 	};
-}
-
-function judgeReview({ review }: Write): Refusal | null {
-	if (review === "" || isReviewName(review)) return null;
-	return { status: 400, errors: [problemAt("Review", "review-name", shownValue(review))] };
 }
 
 async function makeChange(

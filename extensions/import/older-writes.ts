@@ -23,7 +23,7 @@ export type RefreshLayers = (selection: Refresh) => number;
 export function olderWrites(refresh: RefreshLayers | null): readonly WriteRoute[] {
 	const [put, post] = [{ method: "PUT" }, { method: "POST", name: "refresh" }] as const;
 	const bodyOf = (key: string) => key;
-	const plan: WriteRoute["plan"] = (target, body, sender) =>
+	const plan: WriteRoute["plan"] = ({ target, body }, sender) =>
 		parseRefresh(target, body, refresh, (smallkey) => mayChange(sender, smallkey));
 	return [
 		/** PUT <base>/v2/update/<smallkey>: some members of a registration. */

@@ -113,7 +113,9 @@ test("a refresh asks the harvester for the sender's own layers: 202", async ({ h
 		assert.equal([olderThanMs, maxLayers], expected, target);
 		assert.ok(isWanted("anything"));
 	}
-	await handlers.expect(202, post("/v1/update/all", { sender: "narrow" }));
+	// A refresh makes no review.
+	const headers = { Review: "spring 2026" };
+	await handlers.expect(202, post("/v1/update/all", { sender: "narrow", headers }));
 	assert.equal(["abc", "other"].map(harvests.at(-1)?.isWanted as () => boolean), [true, false]);
 	const repeated = await handlers.expect(202, post("/v1/update/all", { sender: "narrow" }));
 	assert.equal(await repeated.json(), { layers: 0 });
