@@ -6,8 +6,7 @@ import { counted, plain } from "../../registry/untrusted.ts";
 import { exitCodes, messageOf } from "../terminal/command-line.ts";
 import { createSend, findSecret, type PublisherRequest, type SenderKey } from "./request.ts";
 
-export type Place = Pick<PublisherRequest, "url" | "reviewName">;
-export type BatchOptions = Place & { sender?: string | undefined };
+export type BatchOptions = Pick<PublisherRequest, "url" | "reviewName"> & { sender?: string | undefined };
 
 /** `waiting`: for a reviewer. */
 type BatchResult = Record<"changed" | "unchanged" | "waiting" | "refused" | "unsent", string[]>;
@@ -44,7 +43,7 @@ const longWaitMs = 30_000;
  */
 export async function sendBatch(
 	changes: ReadonlyMap<string, Registration | null>,
-	{ url, reviewName }: Place,
+	{ url, reviewName }: BatchOptions,
 	key: SenderKey,
 	io: Io,
 	pausesMs = defaultPausesMs,

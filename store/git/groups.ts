@@ -111,11 +111,10 @@ const nothingMade = { commits: [], published: true };
 /** @returns commits in order; `published`: false if a file could not be written */
 async function makeCommits(
 	{ branch, requests, writer }: StoreContext,
-	destination: Destination,
+	{ branch: name, base, reader, waiting }: Destination,
 	steps: ReturnType<typeof stepsOf>,
 ): Promise<{ commits: string[]; published: boolean }> {
-	const { base, reader, waiting } = destination;
-	const commits = await writer.write(destination.branch, base, steps);
+	const commits = await writer.write(name, base, steps);
 	for (const [index, { meta }] of steps.entries())
 		for (const use of usesOf(meta, { commit: commits[index] as string, changed: true }))
 			requests.used.note(use);

@@ -65,7 +65,8 @@ async function attempt(context: BatchContext, { changes, fill }: Batch): Promise
 	fill();
 	const decisions = await decideEach(context, head, changes, review);
 	const commit = await makeCommit(github, head, stepsOf(changes, decisions), now());
-	if (commit !== head.commit) await heads.move(github, review?.name ?? branch, commit, review?.open === null);
+	if (commit !== head.commit)
+		await heads.move(github, review?.branch ?? branch, commit, review?.open === null);
 	const outcomes = decisions.map((decision) =>
 		Array.isArray(decision) ? { commit, changed: decision.length > 0 } : decision,
 	);
@@ -80,7 +81,7 @@ async function addPullRequest(
 	review: Review,
 	outcomes: Outcome[],
 ): Promise<Outcome[]> {
-	const { name, open, base } = review;
+	const { branch, open, base } = review;
 	const findWaiting = async ({ meta: { smallkey } }: Change, index: number) => {
 		const outcome = outcomes[index];
 		if (!outcome || !("changed" in outcome)) return null;
@@ -93,7 +94,7 @@ async function addPullRequest(
 	if (!last) return outcomes;
 	const pullRequest = await openPullRequest(context, review, last.meta);
 	return waiting.map((outcome, index) =>
-		outcome ? { ...outcome, branch: name, pullRequest } : (outcomes[index] ?? null),
+		outcome ? { ...outcome, branch, pullRequest } : (outcomes[index] ?? null),
 	);
 }
 

@@ -14,11 +14,10 @@ export interface Repository {
 }
 
 export interface Review {
-	/** Of its branch. */
-	name: string;
+	branch: string;
 	/** Null if no pull request is open, or if its change is another sender's. */
 	open: Awaited<ReturnType<typeof listPullRequests>>[number] | null;
-	/** The head of the review's branch; of the served branch while `open` is null. */
+	/** Of the served branch while `open` is null. */
 	base: Head;
 	waiting: Waiting;
 }
@@ -32,19 +31,18 @@ async function listPullRequests({ github: { rest, repo, paginate }, branch }: Re
 /** @throws {GithubBusy | Refused} if GitHub does not answer, or a read lags behind */
 export async function findReview(repository: Repository, main: Head, meta: Meta): Promise<Review> {
 	const { github, heads } = repository;
-	const name = reviewBranch(meta);
+	const branch = reviewBranch(meta);
 	const pulls = await listPullRequests(repository);
 	const branches = pulls.map(({ head }) => head.ref).filter(isReviewBranch);
 	const waiting = { holder: null, spellings: spellingsOn(github, branches) };
-	const unopened = { name, open: null, base: main, waiting };
-	const open = pulls.find(({ head }) => head.ref === name);
-	if (!open) return unopened;
-	const base = await heads.find(github, name);
+	const open = pulls.find(({ head }) => head.ref === branch) ?? null;
+	if (!open) return { branch, open, base: main, waiting };
+	const base = await heads.find(github, branch);
 	// Any other branch has its sender in its name.
 	const isOfLayer = meta.smallkey !== null && meta.reviewName === undefined;
 	const holder = isOfLayer ? senderOf(base, main) : null;
-	if (holder === null || holder === meta.author) return { name, open, base, waiting };
-	return { ...unopened, waiting: { ...waiting, holder } };
+	if (holder === null || holder === meta.author) return { branch, open, base, waiting };
+	return { branch, open: null, base: main, waiting: { ...waiting, holder } };
 }
 
 /** The branch of one layer is named after its smallkey; the smallkeys of a batch are read from its files. */
@@ -69,14 +67,14 @@ function senderOf(review: Head, main: Head): string | null {
 
 /** Opens the pull request, or corrects the title that an earlier change gave it. @returns its address */
 export async function openPullRequest(
-	{ github: { rest, repo }, branch }: Repository,
-	{ name, open }: Review,
+	{ github: { rest, repo }, branch: base }: Repository,
+	{ branch: head, open }: Review,
 	{ author, reviewName, subject }: Meta,
 ): Promise<string> {
 	const title = reviewName === undefined ? subject : `review ${reviewName} of ${author}`;
 	if (!open) {
 		const body = `The sender ${code(author)} sends this change. The comment below lists its layers, and *Files changed* shows each. Further changes come to this pull request.`;
-		return (await rest.pulls.create({ ...repo, title, body, head: name, base: branch })).data.html_url;
+		return (await rest.pulls.create({ ...repo, title, body, head, base })).data.html_url;
 	}
 	if (open.title !== title) await rest.pulls.update({ ...repo, pull_number: open.number, title });
 	return open.html_url;
