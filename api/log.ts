@@ -1,3 +1,4 @@
+/** In characters. */
 const maxLineLength = 4_000;
 const maxTextLength = 1_000;
 
@@ -7,14 +8,12 @@ const maxTextLength = 1_000;
  */
 const deceptiveCharacters = /[\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 
-/** One line of JSON. If it is too long, its texts are cut. */
+/** One line of JSON. While it is too long, its texts are halved, down to one character each. */
 export function logText(fields: object): string {
-	let line = "";
-	for (let length = maxTextLength; length > 0; length = Math.floor(length / 2)) {
-		line = JSON.stringify(fields, cutTo(length)).replace(deceptiveCharacters, escaped);
-		if (line.length <= maxLineLength) break;
+	for (let length = maxTextLength; ; length = Math.floor(length / 2)) {
+		const line = JSON.stringify(fields, cutTo(length)).replace(deceptiveCharacters, escapeCharacter);
+		if (line.length <= maxLineLength || length === 1) return line;
 	}
-	return line;
 }
 
 function cutTo(length: number) {
@@ -24,6 +23,6 @@ function cutTo(length: number) {
 			: `${value.slice(0, length).toWellFormed()}… (${value.length} characters)`;
 }
 
-function escaped(character: string): string {
+function escapeCharacter(character: string): string {
 	return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }

@@ -1,7 +1,7 @@
 import { maxRegistrationBytes } from "../registry/registration.ts";
 import type { Lang } from "../registry/smallkey.ts";
 import { problemAt, type TextCode, textsOf } from "../registry/texts.ts";
-import { shortened } from "../registry/untrusted.ts";
+import { shorten } from "../registry/untrusted.ts";
 import type { Refusal } from "../store/store.ts";
 
 export interface Reply {
@@ -87,7 +87,7 @@ export function jsonReply(status: number, value: unknown, headers: Record<string
 export function refuse({ status, errors, retryAfter }: Refusal, headers: Record<string, string> = {}): Reply {
 	const wait = retryAfter !== undefined && { "Retry-After": String(retryAfter) };
 	const valueIn = (lang: Lang) => ({
-		errors: textsOf(errors, lang).map((text) => shortened(text, maxErrorLength)),
+		errors: textsOf(errors, lang).map((text) => shorten(text, maxErrorLength)),
 	});
 	return { ...textReply(status, valueIn, { ...wait, ...headers }), reason: errors[0]?.code };
 }

@@ -1,7 +1,7 @@
 import { isSenderId } from "../registry/sender.ts";
 import { type Problem, problemAt, shownValue } from "../registry/texts.ts";
 import { parseTimestamp } from "../registry/timestamp.ts";
-import { hmacSha256, joined } from "../store/hashes.ts";
+import { concat, hmacSha256 } from "../store/hashes.ts";
 import type { Sender } from "./senders.ts";
 
 const encoder = new TextEncoder();
@@ -14,7 +14,7 @@ interface Signed {
 }
 
 export function messageOf({ path, sender, timestamp, body }: Signed): Uint8Array {
-	return joined(path + sender + timestamp, body);
+	return concat(path + sender + timestamp, body);
 }
 
 export function sign(secret: string, signed: Signed): Promise<string> {

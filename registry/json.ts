@@ -33,23 +33,23 @@ const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
  * two parsers of one signed text could read differently. Null with problems.
  */
 export function parseJson(bytes: Uint8Array): { value: unknown; problems: Problem[] } {
-	const refused = (...problems: Problem[]) => ({ value: null, problems });
+	const refuse = (...problems: Problem[]) => ({ value: null, problems });
 	let text: string;
 	try {
 		text = decoder.decode(bytes);
 	} catch {
-		return refused(problemAt("document", "utf-8"));
+		return refuse(problemAt("document", "utf-8"));
 	}
-	if (text.startsWith("\ufeff")) return refused(problemAt("document", "byte-order-mark"));
-	if (isNestedBeyond(text, maxDepth)) return refused(problemAt("document", "depth", maxDepth));
+	if (text.startsWith("\ufeff")) return refuse(problemAt("document", "byte-order-mark"));
+	if (isNestedBeyond(text, maxDepth)) return refuse(problemAt("document", "depth", maxDepth));
 	let value: unknown;
 	try {
 		value = JSON.parse(text);
 	} catch {
-		return refused(syntaxError(text));
+		return refuse(syntaxError(text));
 	}
 	const problems = ambiguities(text);
-	return problems.length === 0 ? { value, problems } : refused(...problems);
+	return problems.length === 0 ? { value, problems } : refuse(...problems);
 }
 
 export const strictly = { disallowComments: true };

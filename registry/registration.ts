@@ -109,11 +109,10 @@ export function parseRegistration(
 	bytes: Uint8Array,
 	rules: Rules,
 ): { registration: Registration | null; problems: Problem[] } {
-	const refused = (...problems: Problem[]) => ({ registration: null, problems });
-	if (bytes.length > maxRegistrationBytes)
-		return refused(problemAt("document", "size", maxRegistrationBytes));
+	const refuse = (...problems: Problem[]) => ({ registration: null, problems });
+	if (bytes.length > maxRegistrationBytes) return refuse(problemAt("document", "size", maxRegistrationBytes));
 	const { value: sent, problems } = parseJson(bytes);
-	if (problems.length > 0) return refused(...problems);
+	if (problems.length > 0) return refuse(...problems);
 	const { version, payload_type } = (sent ?? {}) as { version?: unknown; payload_type?: unknown };
 	// Also a wrong version, such as 2 or "2.0.0".
 	const isOf2 = version === "2.0" || (payload_type === undefined && /^"?2/.test(JSON.stringify(version)));
@@ -122,12 +121,12 @@ export function parseRegistration(
 	const validate = isOf2 ? validateRegistration2 : validateRegistration1;
 	const invalid = validate(value) ? [] : schemaProblems(validate, rules);
 	const broken = listProblems([...invalid, ...addressProblems(value, rules)]);
-	if (broken.length > 0) return refused(...broken);
+	if (broken.length > 0) return refuse(...broken);
 	const registration = value as Registration;
 	// The stored form may become too large to be read.
 	const { length } = new TextEncoder().encode(rules === "written" ? canonicalText(registration) : "");
 	return length > maxRegistrationBytes
-		? refused(problemAt("document", "size", maxRegistrationBytes))
+		? refuse(problemAt("document", "size", maxRegistrationBytes))
 		: { registration, problems: [] };
 }
 

@@ -4,7 +4,7 @@ import { keyTexts, type Lang } from "./smallkey.ts";
 import { documentTexts } from "./texts/documents.ts";
 import { type Coded, fillText, textsByLang } from "./texts/pairs.ts";
 import { requestTexts } from "./texts/requests.ts";
-import { shortened } from "./untrusted.ts";
+import { shorten } from "./untrusted.ts";
 
 const pairs = { ...documentTexts, ...requestTexts, ...keyTexts };
 
@@ -52,7 +52,7 @@ export function textsOf(problems: readonly Problem[], lang: Lang = "en"): string
 
 export function listProblems(all: readonly Problem[]): Problem[] {
 	const problems = all.slice(0, maxProblems).map(({ place, ...text }): Problem => {
-		return { ...text, place: shortened(place.toWellFormed(), maxPointerLength) || "document" };
+		return { ...text, place: shorten(place.toWellFormed(), maxPointerLength) || "document" };
 	});
 	const hidden = all.length - problems.length;
 	return hidden > 0 ? [...problems, problemAt("document", "more-problems", hidden)] : problems;
@@ -69,7 +69,7 @@ export function pointerOf(path: readonly (string | number)[]): string {
 		if (pointer.length > maxPointerLength) break;
 		pointer += `/${pointerSegment(String(segment).slice(0, maxPointerLength + 1))}`;
 	}
-	return shortened(pointer.toWellFormed(), maxPointerLength);
+	return shorten(pointer.toWellFormed(), maxPointerLength);
 }
 
 /** At most 80 characters, without credentials. */
@@ -79,7 +79,7 @@ export function shownValue(value: unknown): string | Text {
 	if (typeof value === "object" && value !== null) return textOf("an-object");
 	if (typeof value !== "string") return String(value);
 	if (credentials.test(value)) return "…";
-	return shortened(JSON.stringify(value.slice(0, maxValueLength).toWellFormed()), maxValueLength);
+	return shorten(JSON.stringify(value.slice(0, maxValueLength).toWellFormed()), maxValueLength);
 }
 
 type Params = Record<string, unknown>;

@@ -30,7 +30,7 @@ export function plain(text: string): string {
 }
 
 /** Never ends within a surrogate pair. */
-export function shortened(text: string, maxLength: number): string {
+export function shorten(text: string, maxLength: number): string {
 	if (text.length <= maxLength) return text;
 	return `${text.slice(0, maxLength - 1).replace(/[\ud800-\udbff]$/, "")}…`;
 }
@@ -71,7 +71,7 @@ export const characters = new Map(
 export function plainText(text: string, maxLength: number): string {
 	const decoded = text.slice(0, maxMarkupLength).replace(tags, " ").replace(references, characterOf);
 	const line = escapeMarkup(decoded.replace(tags, " ")).replace(/[\p{C}\p{Z}]+/gu, " ");
-	return shortened(line.trim(), maxLength);
+	return shorten(line.trim(), maxLength);
 }
 
 function characterOf(reference: string, name?: string, decimal?: string, hexadecimal?: string): string {

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { parseSmallkey, smallkeyRule } from "../registry/smallkey.ts";
-import { counted, shortened, visible } from "../registry/untrusted.ts";
+import { counted, shorten, visible } from "../registry/untrusted.ts";
 import { utf8Of } from "../store/files/files.ts";
 import {
 	findSecret,
@@ -73,7 +73,7 @@ const maxBodyLength = 400;
 
 /** Never shows the secret. */
 function explain({ headers, method, body, target }: SignedRequest): string[] {
-	const text = shortened(visible(new TextDecoder().decode(body)), maxBodyLength);
+	const text = shorten(visible(new TextDecoder().decode(body)), maxBodyLength);
 	const parts = [target, headers.Sender, headers.TimeStamp, text].map((part) => `‹${part}›`);
 	return [
 		"What is signed: path, sender, timestamp and body, joined without the signs ‹ and ›. Control characters are",

@@ -15,17 +15,17 @@ export async function sha256Hex(text: string): Promise<string> {
 	return hexOf(await digest("SHA-256", encoder.encode(text)));
 }
 
-export function hexOf(bytes: Uint8Array): string {
+function hexOf(bytes: Uint8Array): string {
 	return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 /** SHA-1 in hex of `blob <bytes>\0` and the text in UTF-8 (Pro Git, "Git Objects"). */
 export async function blobId(text: string): Promise<string> {
 	const bytes = encoder.encode(text);
-	return hexOf(await digest("SHA-1", joined(`blob ${bytes.length}\0`, bytes)));
+	return hexOf(await digest("SHA-1", concat(`blob ${bytes.length}\0`, bytes)));
 }
 
-export function joined(head: string, bytes: Uint8Array): Uint8Array {
+export function concat(head: string, bytes: Uint8Array): Uint8Array {
 	const start = encoder.encode(head);
 	const whole = new Uint8Array(start.length + bytes.length);
 	whole.set(start);

@@ -89,7 +89,7 @@ function isLoopback(address: Address): boolean {
 }
 
 /** nginx's status, in the log only: the client has closed the connection. */
-export const clientGone = 499;
+const clientGone = 499;
 
 const noRoom: Refusal = { status: 503, errors: [problemAt("", "busy")], retryAfter: 1 };
 

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { canonicalText } from "../../registry/registration.ts";
 import { descriptionPath, type Lang, langs, layerPath } from "../../registry/smallkey.ts";
 import { textsByLang } from "../../registry/texts/pairs.ts";
-import { code, groupBy, plain, shortened } from "../../registry/untrusted.ts";
+import { code, groupBy, plain, shorten } from "../../registry/untrusted.ts";
 import { repairBranch } from "../../store/naming.ts";
 import { descriptionText } from "../harvest/description.ts";
 import { placeOf } from "../harvest/service.ts";
@@ -47,7 +47,7 @@ export function proposalsOf(repairs: readonly Repair[], declinedEvidence: Readon
 			smallkeys,
 			sure,
 			subject: subjectOf(smallkeys, sure),
-			text: evidenceIn("en", (text) => plain(shortened(text, maxTextLength))),
+			text: evidenceIn("en", (text) => plain(shorten(text, maxTextLength))),
 			markdown: langs.map((lang) => evidenceIn(lang, code)).join("\n---\n\n"),
 			evidence: sorted.map(evidenceOf),
 			edits: sorted.flatMap(({ layer: { smallkey }, registration, description }) => [

@@ -3,7 +3,7 @@ import type { CheckedLayer } from "../../registry/judge.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { type FragmentSettings, layerFacts, type TargetName } from "../../registry/targets/facts.ts";
 import { renderAt, targetNames } from "../../registry/targets/table.ts";
-import { shortened } from "../../registry/untrusted.ts";
+import { shorten } from "../../registry/untrusted.ts";
 import type { ChangedLayer } from "./layer-changes.ts";
 
 export interface FragmentChange {
@@ -52,7 +52,7 @@ function changesIn(lang: Lang, { before, after }: ChangedLayer, settings: Fragme
 		}
 		const lines = diff
 			.slice(0, shown.length > 0 ? maxFurtherLines : maxLines)
-			.map((line) => shortened(line, maxLineLength));
+			.map((line) => shorten(line, maxLineLength));
 		const change = { lang, target, alike: [], lines, hidden: diff.length - lines.length };
 		shown.push({ change, counts });
 	}

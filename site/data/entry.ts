@@ -8,7 +8,7 @@ import type { PublicName } from "../../registry/sender.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { type FragmentSettings, layerFacts } from "../../registry/targets/facts.ts";
 import { renderAt, targetNames } from "../../registry/targets/table.ts";
-import { plainText, shortened } from "../../registry/untrusted.ts";
+import { plainText, shorten } from "../../registry/untrusted.ts";
 import { areaOf, type Bounds, boundsOf } from "../service/projections.ts";
 import { causes } from "../text/causes.ts";
 import { type CauseCode, type Health, sickStates } from "./health.ts";
@@ -144,9 +144,7 @@ export function contentOf(layer: CheckedLayer, settings: FragmentSettings): Entr
 		const values = langs.map((lang) => [lang, get(lang)] as const).filter(([, { length }]) => length > 0);
 		return values.length > 0 && (Object.fromEntries(values) as Partial<Record<Lang, T>>);
 	};
-	const description = inLangs((lang) =>
-		shortened(descriptions[lang].description ?? "", maxDescriptionLength),
-	);
+	const description = inLangs((lang) => shorten(descriptions[lang].description ?? "", maxDescriptionLength));
 	const keywords = inLangs((lang) => [...new Set(descriptions[lang].keywords)]);
 	const bounds = descriptions.en.bounds ?? descriptions.fr.bounds;
 	// Every target can express version 1.x.

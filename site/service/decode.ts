@@ -1,5 +1,5 @@
 import { isNestedBeyond } from "../../registry/json.ts";
-import { isObject, shortened, tryJson } from "../../registry/untrusted.ts";
+import { isObject, shorten, tryJson } from "../../registry/untrusted.ts";
 
 /** Bounds the stack of recursive readers. ArcGIS needs about ten. */
 const maxDepth = 100;
@@ -26,7 +26,7 @@ export function parseAnswer(bytes: Uint8Array, containers = maxContainers): unkn
 
 /** One line of at most 160 characters, without control characters. */
 export function quote(text: string): string {
-	return shortened(text.replace(/[\p{C}\p{Z}]+/gu, " ").trim(), 160);
+	return shorten(text.replace(/[\p{C}\p{Z}]+/gu, " ").trim(), 160);
 }
 
 export function objectOf(value: unknown): Record<string, unknown> {

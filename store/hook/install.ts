@@ -39,12 +39,12 @@ async function update(folder: string, node: string): Promise<void> {
 	if (!(await readTextIfThere(bundlePath))?.startsWith(stamp))
 		await replaceFile(bundlePath, stamp + (await bundleHook()), 0o644);
 	const hookPath = join(folder, "pre-receive");
-	const hook = (await readFile(script, "utf8")).replace("@NODE@", () => quoted(node));
+	const hook = (await readFile(script, "utf8")).replace("@NODE@", () => quote(node));
 	if ((await readTextIfThere(hookPath)) !== hook || !(await isExecutable(hookPath)))
 		await replaceFile(hookPath, hook, 0o755);
 }
 
-function quoted(text: string): string {
+function quote(text: string): string {
 	return `'${text.replaceAll("'", "'\\''")}'`;
 }
 

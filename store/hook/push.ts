@@ -8,7 +8,7 @@ import {
 import { warningsOf } from "../../registry/registration.ts";
 import { layerPath, parseLayerPath } from "../../registry/smallkey.ts";
 import { problemAt } from "../../registry/texts.ts";
-import { counted, groupBy, shortened, visible } from "../../registry/untrusted.ts";
+import { counted, groupBy, shorten, visible } from "../../registry/untrusted.ts";
 import { findForeignRoot } from "../files/files.ts";
 import { type Quarantine, readRecords, withQuarantine } from "../git/commands/run.ts";
 import { diffTree, listTree, type PathChange, readLimited } from "../git/commands/tree.ts";
@@ -109,7 +109,7 @@ function problemLines(problems: readonly FileProblem[], max: number) {
 }
 
 function forTerminal(lines: readonly string[]) {
-	return lines.map((line) => shortened(visible(line), maxLineLength));
+	return lines.map((line) => shorten(visible(line), maxLineLength));
 }
 
 /** Unpacked: a pack of kilobytes may have gigabytes as deltas. */

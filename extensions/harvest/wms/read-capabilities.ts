@@ -20,7 +20,7 @@ export type ReadCapabilities = (
 ) => Promise<Capabilities>;
 
 /** For documents that are not asked for over HTTP. @returns a `Trouble` for an exception and for any other document */
-export function parseCapabilities(
+function parseCapabilities(
 	document: Uint8Array | Parts,
 	contentType: string,
 	service: OgcService,

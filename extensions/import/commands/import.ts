@@ -16,7 +16,7 @@ import { isSenderId } from "../../../registry/sender.ts";
 import { descriptionPath, langs } from "../../../registry/smallkey.ts";
 import { readPathsOf } from "../../../registry/targets/table.ts";
 import { textsOf } from "../../../registry/texts.ts";
-import { counted, firstOf, groupBy, plain, shortened } from "../../../registry/untrusted.ts";
+import { counted, firstOf, groupBy, plain, shorten } from "../../../registry/untrusted.ts";
 import { createRun } from "../../../scripts/terminal/command-line.ts";
 import { isRefusal } from "../../../store/decide.ts";
 import { readRef } from "../../../store/git/repository.ts";
@@ -164,7 +164,7 @@ export const run = createRun(async ({ read, environment, io }) => {
 	const refuseOf = (file: string, what = ""): Refuse => {
 		return (key, reason, place) => {
 			refused += 1;
-			const name = plain(shortened(key, maxKeyLength) || '""');
+			const name = plain(shorten(key, maxKeyLength) || '""');
 			io.warn(`not moved: ${what}${name}: ${plain(reason)} (document ${place} of ${file})`);
 		};
 	};

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { fragmentTexts } from "../../../registry/texts/pairs.ts";
-import { escapeMarkup, shortened } from "../../../registry/untrusted.ts";
+import { escapeMarkup, shorten } from "../../../registry/untrusted.ts";
 import { listOf, objectOf } from "../../../site/service/decode.ts";
 import type { Json } from "../dump.ts";
 
@@ -9,7 +9,7 @@ export interface Difference {
 	kind: string;
 	/** A viewer draws or requests something else because of it. */
 	isRelevant: boolean;
-	/** `old → new`, as JSON, shortened. */
+	/** `old → new`, as JSON, cut. */
 	values?: string;
 }
 
@@ -55,7 +55,7 @@ function shownChange(before: unknown, now: unknown) {
 		const name = names.find((name) => !isDeepStrictEqual(old[name], fresh[name]));
 		if (name !== undefined) return shownChange(old[name], fresh[name]);
 	}
-	const shown = [before, now].map((value) => shortened(JSON.stringify(value) ?? "nothing", maxValueLength));
+	const shown = [before, now].map((value) => shorten(JSON.stringify(value) ?? "nothing", maxValueLength));
 	return shown.join(" → ");
 }
 

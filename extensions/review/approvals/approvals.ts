@@ -1,6 +1,6 @@
 import { hasNoId, type Owners, ownersOf } from "../../../registry/owners.ts";
 import { ownersPath } from "../../../registry/smallkey.ts";
-import { code, firstOf, groupBy, shortened } from "../../../registry/untrusted.ts";
+import { code, firstOf, groupBy, shorten } from "../../../registry/untrusted.ts";
 import type { PullState } from "./pull-state.ts";
 
 /** A login becomes free for others after a rename; the id stays. */
@@ -85,7 +85,7 @@ function judgement(
 	title: string,
 	groups: ReturnType<typeof approvalOf>[] = [],
 ) {
-	return { conclusion, title: shortened(title, maxTitleLength), groups };
+	return { conclusion, title: shorten(title, maxTitleLength), groups };
 }
 
 export function accountsOf(owners: readonly string[], teams: Teams): Account[] {
