@@ -3,9 +3,9 @@ import { middleRank } from "../registry/description.ts";
 import { parseSmallkey } from "../registry/smallkey.ts";
 import type { Envelope, Fragment, ReadFragment } from "../registry/targets/facts.ts";
 import { targetOf } from "../registry/targets/table.ts";
-import { etagOf } from "../store/hashes.ts";
+import { concat, etagOf } from "../store/hashes.ts";
 import type { ReadRequest } from "./read-request.ts";
-import { answerTagged, emptyBody, fragmentHeaders, type Reply, refusalCaching, refuseRead } from "./reply.ts";
+import { answerTagged, fragmentHeaders, type Reply, refusalCaching, refuseRead } from "./reply.ts";
 
 const maxDocsBytes = 32_000_000;
 
@@ -31,7 +31,7 @@ export async function answerRead(
 	if (!fragments) return refuseRead(414);
 	const [first] = fragments;
 	if (isDoc && !first) return refuseRead(404);
-	const { etag, pieces } = isDoc && first ? docOf(first, callback) : listOf(request, fragments);
+	const { etag, json } = isDoc && first ? docOf(first, callback) : listOf(request, fragments);
 	// No cache may hide a new layer.
 	const isIncomplete = fragments.includes(null);
 	// A copy of `fragmentHeaders` takes longer than finding the fragment (row `doc` of `npm run bench`).
@@ -43,10 +43,7 @@ export async function answerRead(
 		"X-Content-Type-Options": fragmentHeaders["X-Content-Type-Options"],
 		ETag: etag,
 	};
-	return answerTagged(headers, ifNoneMatch, () => {
-		const json = concat(pieces);
-		return callback === null ? json : scriptOf(json, callback);
-	});
+	return answerTagged(headers, ifNoneMatch, () => (callback === null ? json() : scriptOf(json(), callback)));
 }
 
 /** Null if the answer would be too large. */
@@ -69,7 +66,7 @@ async function readAll(
 }
 
 function docOf({ body, etag }: Fragment, callback: string | null) {
-	return { pieces: [body], etag: callback === null ? etag : etagOfTags([etag, callback]) };
+	return { json: () => body, etag: callback === null ? etag : etagOfTags([etag, callback]) };
 }
 
 function listOf(request: ReadRequest, fragments: Fragments) {
@@ -94,7 +91,7 @@ function listOf(request: ReadRequest, fragments: Fragments) {
 	pieces.push(encoder.encode(`]${close}`));
 	if (callback !== null) tags.push(callback);
 	if (rules.envelope) tags.push(open);
-	return { etag: etagOfTags(tags), pieces };
+	return { json: () => concat(pieces), etag: etagOfTags(tags) };
 }
 
 /** Avoids hashing bodies. */
@@ -109,18 +106,6 @@ function inDrawingOrder(fragments: Fragments): number[] {
 
 function layerIn(body: Uint8Array, envelope: Envelope | undefined): Uint8Array {
 	return envelope ? body.subarray(envelope.open.length + 1, body.length - envelope.close.length - 1) : body;
-}
-
-function concat(pieces: readonly Uint8Array[]): Uint8Array {
-	const [first = emptyBody] = pieces;
-	if (pieces.length < 2) return first;
-	const whole = new Uint8Array(pieces.reduce((length, piece) => length + piece.length, 0));
-	let offset = 0;
-	for (const piece of pieces) {
-		whole.set(piece, offset);
-		offset += piece.length;
-	}
-	return whole;
 }
 
 /** U+2028 and U+2029 end a line in JavaScript before ES2019. */

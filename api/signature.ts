@@ -14,7 +14,7 @@ interface Signed {
 }
 
 export function messageOf({ path, sender, timestamp, body }: Signed): Uint8Array {
-	return concat(path + sender + timestamp, body);
+	return concat([encoder.encode(path + sender + timestamp), body]);
 }
 
 export function sign(secret: string, signed: Signed): Promise<string> {

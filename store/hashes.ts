@@ -22,14 +22,16 @@ function hexOf(bytes: Uint8Array): string {
 /** SHA-1 in hex of `blob <bytes>\0` and the text in UTF-8 (Pro Git, "Git Objects"). */
 export async function blobId(text: string): Promise<string> {
 	const bytes = encoder.encode(text);
-	return hexOf(await digest("SHA-1", concat(`blob ${bytes.length}\0`, bytes)));
+	return hexOf(await digest("SHA-1", concat([encoder.encode(`blob ${bytes.length}\0`), bytes])));
 }
 
-export function concat(head: string, bytes: Uint8Array): Uint8Array {
-	const start = encoder.encode(head);
-	const whole = new Uint8Array(start.length + bytes.length);
-	whole.set(start);
-	whole.set(bytes, start.length);
+export function concat(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+	const whole = new Uint8Array(pieces.reduce((length, piece) => length + piece.length, 0));
+	let offset = 0;
+	for (const piece of pieces) {
+		whole.set(piece, offset);
+		offset += piece.length;
+	}
 	return whole;
 }
 

@@ -122,7 +122,7 @@ export function writeFiles(
 	};
 	for (const [path, content] of [...files].sort((a, b) => orderOf(b) - orderOf(a))) {
 		mkdirSync(dirname(join(out, path)), { recursive: true });
-		const copies = (bytes: Uint8Array) => (isCompressed ? compressed(path, bytes) : []);
+		const copies = (bytes: Uint8Array) => (isCompressed ? compress(path, bytes) : []);
 		const change = placeFile(out, path, content === null ? null : Buffer.from(content), { writer, copies });
 		if (content === null) count.removed += 1;
 		else if (change !== "same") count.written += 1;
@@ -140,7 +140,7 @@ export function brotliParams(bytes: Uint8Array, quality: number): Record<number,
 }
 
 /** Files with a hash in their name get a copy in Brotli, too. */
-function compressed(path: string, bytes: Uint8Array): [ending: string, copy: Uint8Array][] {
+function compress(path: string, bytes: Uint8Array): [ending: string, copy: Uint8Array][] {
 	if (bytes.length < minCompressedBytes) return [];
 	// A chunk changes with a layer, an asset with a version.
 	const [level, quality] = isAsset(path) ? [9, 9] : [6, 5];

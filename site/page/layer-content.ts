@@ -95,13 +95,13 @@ export function senderLink(lang: Lang, root: string, entry: Pick<Entry, "sender"
 /** Rows of a `dl`. Those without a part are left out. */
 export function factRows(rows: readonly (readonly [name: string, ...parts: Part[]])[]): Html {
 	return html`${rows.map(([name, ...parts]) => {
-		const shown = joined(parts);
+		const shown = join(parts);
 		return shown.length > 0 && html`<dt>${name}</dt><dd>${shown}</dd>\n`;
 	})}`;
 }
 
 /** Leaves out the parts that render nothing. */
-function joined(parts: readonly Part[]): Part[] {
+function join(parts: readonly Part[]): Part[] {
 	return parts.filter(Boolean).map((part, index) => [index > 0 && ", ", part]);
 }
 

@@ -12,12 +12,12 @@ const maxListed = 100;
 const maxOthers = 10;
 
 /** A part of the document's text would keep all of it in memory. */
-function copied(text: string): string {
+function copy(text: string): string {
 	return new TextDecoder().decode(new TextEncoder().encode(text));
 }
 
 function textOf({ text }: XmlElement, maxLength = maxTextLength): string {
-	return copied(text.trim().slice(0, maxLength));
+	return copy(text.trim().slice(0, maxLength));
 }
 
 /** Empty for other languages (ISO 639: `fr`, `fra` or `fre`). */
@@ -37,7 +37,7 @@ function withText(texts: Texts, element: XmlElement, maxLength?: number): Texts 
 
 function withEntry(list: readonly string[], text: string, maxLength = maxListed): readonly string[] {
 	const value = text.trim().slice(0, maxTextLength);
-	return value === "" || list.length >= maxLength || list.includes(value) ? list : [...list, copied(value)];
+	return value === "" || list.length >= maxLength || list.includes(value) ? list : [...list, copy(value)];
 }
 
 export function withFormats(formats: readonly string[], { children }: XmlElement): readonly string[] {
@@ -63,7 +63,7 @@ export function readMember(layer: CapabilitiesLayer, element: XmlElement, servic
 	if (style) layer.style ||= textOf(style);
 	layer.box = readGeographicBox(element) ?? layer.box;
 	const box = layer.referenced.length < maxOthers && readReferencedBox(element);
-	if (box) layer.referenced = [...layer.referenced, { ...box, reference: copied(box.reference) }];
+	if (box) layer.referenced = [...layer.referenced, { ...box, reference: copy(box.reference) }];
 	for (const child of children) {
 		if (child.name === "Keyword") addKeyword(layer, child);
 		if (child.name === "LegendURL") layer.ownLegendFormats = withFormats(layer.ownLegendFormats, child);
@@ -99,12 +99,12 @@ const noDimension: Dimension = { parameter: "", name: "", hasDefault: false, las
 /** WMS 1.1.1 has values and default of a dimension in an `Extent` (01-068r3, annex C). */
 function readDimension(layer: CapabilitiesLayer, { text, attributes }: XmlElement): void {
 	const { dimensions } = layer;
-	const name = copied((attributes.name ?? "").trim().toLowerCase());
+	const name = copy((attributes.name ?? "").trim().toLowerCase());
 	if (name === "" || dimensions.length >= maxOthers) return;
 	const before = dimensions.find((item) => item.name === name) ?? noDimension;
 	// Values are separated by commas; an interval is `first/last/step` (06-042, annex C).
 	const interval = (text.split(",").findLast((value) => value.trim() !== "") ?? "").split("/");
-	const last = copied((interval[1] ?? interval[0] ?? "").trim().slice(0, maxListed));
+	const last = copy((interval[1] ?? interval[0] ?? "").trim().slice(0, maxListed));
 	const dimension: Dimension = {
 		parameter: /^(?:time|elevation)$/.test(name)
 			? name.toUpperCase()

@@ -1,7 +1,8 @@
 import type { CauseCode } from "../data/health.ts";
 import { unionOf } from "./boxes.ts";
 import { Capabilities, CapabilitiesLayer, listedNames, type OgcService, ownBox } from "./capabilities.ts";
-import { BrokenParts, type Parts, textsOf, unzipped } from "./document-text.ts";
+import { decodeParts } from "./document-text.ts";
+import { BrokenParts, type Parts, unzip } from "./gzip.ts";
 import { addInnerScales, readMember, withFormats } from "./layer-members.ts";
 import type { Bounds } from "./projections.ts";
 import { TreeBuilder, UnreadableXml, type XmlElement, XmlReader } from "./xml.ts";
@@ -155,7 +156,7 @@ export async function readCapabilities(
 	const reader = new XmlReader(builder);
 	try {
 		let length = 0;
-		for await (const text of textsOf(unzipped(parts), contentType)) {
+		for await (const text of decodeParts(unzip(parts), contentType)) {
 			reader.write(text);
 			length += text.length;
 			if (builder.root === "" && length > maxBeforeRoot) break;

@@ -3,7 +3,7 @@ import { withoutParameters } from "../../../registry/addresses.ts";
 import { causeOf } from "../../../site/data/health.ts";
 import { type Capabilities, listedNames, type OgcService } from "../../../site/service/capabilities.ts";
 import { quote } from "../../../site/service/decode.ts";
-import type { Parts } from "../../../site/service/document-text.ts";
+import type { Parts } from "../../../site/service/gzip.ts";
 import { NotCapabilities, readCapabilities } from "../../../site/service/read-capabilities.ts";
 import { capabilitiesAddress } from "../../../site/service/requests.ts";
 import { type Ask, orNull, orTrouble, Trouble } from "../ask.ts";
