@@ -18,7 +18,8 @@ import { eachService, type Service, serviceOf } from "./service.ts";
 import { lookAtWms } from "./wms/look.ts";
 
 /**
- * Looks at a layer as a viewer does. Never rejects.
+ * Looks at a layer in both languages as a viewer does. Never rejects.
+ * @param before its stored description
  * @param site address of the catalogue, whose pages have to draw the layer; empty: unknown; null: it does not matter
  */
 export async function watchLayer(
@@ -32,18 +33,21 @@ export async function watchLayer(
 		checked.map((finding) => confirmMissing(serviceOf(registration, finding.lang), finding, clients)),
 	);
 	const isWell = (lang: Lang) => findings.every((finding) => finding.lang !== lang || !isSick(finding));
-	const well = langs.filter(isWell).map((lang) => serviceOf(registration, lang));
-	const looks = await eachService(well, (service) =>
+	const services = langs.filter(isWell).map((lang) => serviceOf(registration, lang));
+	const looks = await eachService(services, (service) =>
 		orTrouble(lookAtService(service, currentDescription(registration, before, service.lang), clients)),
 	);
-	for (const [service, notes] of looks) {
-		if (notes instanceof Trouble) findings.push(findingOf(service, notes));
-		else findings.push(...notes.map((what) => findingOf(service, { state: "well", what })));
-	}
-	const blocked = { state: "blocked", what: causeOf("not-secure") } as const;
-	for (const service of well)
-		if (site !== null && isBlockedOn(service.address, site)) findings.push(findingOf(service, blocked));
-	return findings;
+	const blocked = services.filter(({ address }) => site !== null && isBlockedOn(address, site));
+	return [
+		...findings,
+		...looks.flatMap(([service, look]) => findingsOf(service, look)),
+		...blocked.map((service) => findingOf(service, { state: "blocked", what: causeOf("not-secure") })),
+	];
+}
+
+function findingsOf(service: Service, look: Cause[] | Trouble): Finding[] {
+	if (look instanceof Trouble) return [findingOf(service, look)];
+	return look.map((what) => findingOf(service, { state: "well", what }));
 }
 
 /** @returns what could not be seen of a layer that is well @throws {Trouble} */
@@ -52,18 +56,25 @@ async function lookAtService(
 	before: LangDescription | null,
 	clients: Clients,
 ): Promise<Cause[]> {
-	const { type, address, names, listed } = service;
 	// A whole service has no layer that could be another one.
 	const now = before && !("entries" in before) ? await describeNow(service, clients) : null;
 	if (now) await checkSameLayer(before, now, clients);
-	const [id, second] = type === "esriFeatureServer" ? listed : [];
-	if (type === "esriFeature" || (id !== undefined && second === undefined)) {
-		const layer = id === undefined ? address : layerAddress(address, id);
-		const unseen = await lookAtFeatures(layer, clients.ask);
+	const { type, address, names } = service;
+	const features = featuresAddress(service);
+	if (features !== null) {
+		const unseen = await lookAtFeatures(features, clients.ask);
 		return unseen ? [unseen] : [];
 	}
-	const [name] = type === "ogcWms" ? names : [];
-	return (name !== undefined && (await lookAtNamed(address, name, "listed", clients))?.notes) || [];
+	const [name] = names;
+	if (type !== "ogcWms" || name === undefined) return [];
+	return (await lookAtName(address, name, "listed", clients))?.notes ?? [];
+}
+
+/** Null unless viewers draw the features of exactly one layer. */
+function featuresAddress({ type, address, listed }: Service): string | null {
+	if (type === "esriFeature") return address;
+	const [id, ...others] = type === "esriFeatureServer" ? listed : [];
+	return id === undefined || others.length > 0 ? null : layerAddress(address, id);
 }
 
 /** Null if the service does not describe the layer. */
@@ -75,22 +86,24 @@ async function describeNow(service: Service, clients: Clients): Promise<LangDesc
 }
 
 /** Null if the capabilities cannot be read, or list the layer against expectation. */
-async function lookAtNamed(address: string, name: string, expected: "listed" | "unlisted", clients: Clients) {
-	const capabilities = await orNull(clients.read("WMS", address, [name]));
-	const { layer = null } = (capabilities && findLayer(capabilities, name)) ?? {};
-	if (!capabilities || (layer === null) !== (expected === "unlisted")) return null;
-	const { ask, mapWkid } = clients;
+async function lookAtName(address: string, name: string, expected: "listed" | "unlisted", clients: Clients) {
+	const { ask, read, mapWkid } = clients;
+	const capabilities = await orNull(read("WMS", address, [name]));
+	if (!capabilities) return null;
+	const layer = findLayer(capabilities, name)?.layer ?? null;
+	if (expected !== (layer ? "listed" : "unlisted")) return null;
 	return lookAtWms({ address, name, capabilities, layer, mapWkid }, ask);
 }
 
-/** A WMS may draw a layer that it does not list. */
-async function confirmMissing(service: Service, finding: Finding, clients: Clients) {
-	const { pointer, what } = finding;
+/** Replaces the finding that a layer is missing if its WMS draws it nevertheless. */
+async function confirmMissing(service: Service, finding: Finding, clients: Clients): Promise<Finding> {
+	const { lang, pointer, what } = finding;
 	if (what.code !== "no-layer" || service.type !== "ogcWms") return finding;
-	const [, , ...member] = pointer.split("/");
-	const name = service.names[Number(member[1] ?? 0)] ?? "";
-	const look = await orNull(lookAtNamed(service.address, name, "unlisted", clients));
+	const member = pointer.slice(`/${lang}/`.length);
+	// `layer`, or `scrape_only/3`.
+	const [, index = 0] = member.split("/");
+	const name = service.names[Number(index)] ?? "";
+	const look = await orNull(lookAtName(service.address, name, "unlisted", clients));
 	if (!look?.isDrawn) return finding;
-	const isNotListed = causeOf("not-listed", ...what.values);
-	return findingOf(service, { state: "well", what: isNotListed, member: member.join("/") });
+	return findingOf(service, { state: "well", what: causeOf("not-listed", ...what.values), member });
 }
