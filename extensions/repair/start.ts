@@ -12,7 +12,7 @@ import type { HarvestService, HarvestSettings } from "../harvest/harvester/open.
 import { childEnvironment } from "../harvest/harvester/process.ts";
 import { systemTimers } from "../harvest/harvester/schedule.ts";
 import { markRepairs, weekOf } from "../harvest/health.ts";
-import { readAt, readHealth, servedRef } from "../harvest/repository.ts";
+import { readFileAt, readHealth, servedRef } from "../harvest/repository.ts";
 import { placeOf } from "../harvest/service.ts";
 import { repairTexts } from "./proposal.ts";
 import { readOpen } from "./proposal-branches.ts";
@@ -75,8 +75,8 @@ async function reportProposals(options: SearchOptions, earlier: ReadonlySet<stri
 }
 
 async function readLayer(repository: string, commit: string, smallkey: string) {
-	const layer = await readAt(repository, commit, layerPath(smallkey));
-	const description = await readAt(repository, commit, descriptionPath(smallkey));
+	const layer = await readFileAt(repository, commit, layerPath(smallkey));
+	const description = await readFileAt(repository, commit, descriptionPath(smallkey));
 	const { registration = null } = layer ? parseRegistration(layer, "stored") : {};
 	return { registration, description: description && parseDescription(description.toString("utf8")) };
 }

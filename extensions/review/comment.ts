@@ -117,7 +117,7 @@ function renderLayer({ smallkey, verb, draft, fragments }: LayerRow) {
 function renderChange(change: FragmentChange) {
 	const { lang, lines, hidden } = change;
 	const more = hidden > 0 ? ` The first ${lines.length} of ${lines.length + hidden} lines:` : "";
-	return `\`${lang}\`: what viewers will read (${targetsText(change)}).${more}\n\n${fenced("diff", lines)}`;
+	return `\`${lang}\`: what viewers will read (${targetsText(change)}).${more}\n\n${renderFence("diff", lines)}`;
 }
 
 /** @param web `https://github.com` @param head the repository shows commits of forks, too */
@@ -139,7 +139,7 @@ function linkTo(text: string, address?: string | null) {
 }
 
 /** No line can end a fence that is longer than all backticks in it (CommonMark, 4.5). */
-export function fenced(lang: string, lines: readonly string[]): string {
+export function renderFence(lang: string, lines: readonly string[]): string {
 	const shown = lines.map(visible);
 	let fence = "```";
 	while (shown.some((line) => line.includes(fence))) fence += "`";

@@ -1,7 +1,12 @@
 import { structuredPatch } from "diff";
 import type { CheckedLayer } from "../../registry/judge.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
-import { type FragmentSettings, layerFacts, type TargetName } from "../../registry/targets/facts.ts";
+import {
+	type FragmentSettings,
+	type LayerFacts,
+	layerFacts,
+	type TargetName,
+} from "../../registry/targets/facts.ts";
 import { renderAt, targetNames } from "../../registry/targets/table.ts";
 import { shorten } from "../../registry/untrusted.ts";
 import type { ChangedLayer } from "./layer-changes.ts";
@@ -9,7 +14,7 @@ import type { ChangedLayer } from "./layer-changes.ts";
 export interface FragmentChange {
 	lang: Lang;
 	target: TargetName;
-	/** Targets that change the same, with their own names of members. */
+	/** Later targets that change the same, in members of other names. */
 	alike: TargetName[];
 	/** Lines of a unified diff. */
 	lines: string[];
@@ -19,48 +24,53 @@ export interface FragmentChange {
 
 const maxLines = 80;
 
-/** Each target after the first shows fewer lines. */
+/** For each target after the first. */
 const maxFurtherLines = 20;
 
-/** An image can have a hundred thousand characters. */
+/** In characters: an image can have a hundred thousand. */
 const maxLineLength = 300;
 
 /** The time of a diff grows with the square of the lines that differ. */
 const maxEdits = 2_000;
 
-export function fragmentChanges(layer: ChangedLayer, settings: FragmentSettings): FragmentChange[] {
-	return langs.flatMap((lang) => changesIn(lang, layer, settings));
+/** Compares what viewers read before and after. Empty if no fragment changes. */
+export function compareFragments(layer: ChangedLayer, settings: FragmentSettings): FragmentChange[] {
+	return langs.flatMap((lang) => compareTargets(lang, layer, settings));
 }
 
-/** Shows a target only if it changes more than each earlier one: most only give members other names. */
-function changesIn(lang: Lang, { before, after }: ChangedLayer, settings: FragmentSettings) {
-	const fragmentOf = (layer: CheckedLayer | null, target: TargetName): unknown => {
-		if (!layer) return null;
-		const facts = layerFacts(lang, layer.smallkey, layer.registration, layer.description, settings);
-		return JSON.parse(renderAt(target, facts) ?? "null");
-	};
-	const shown: { change: FragmentChange; counts: Map<string, number> }[] = [];
+/** Keeps a target only if it changes more than each earlier one: most only give members other names. */
+function compareTargets(lang: Lang, { before, after }: ChangedLayer, settings: FragmentSettings) {
+	const factsOf = (layer: CheckedLayer | null) =>
+		layer && layerFacts(lang, layer.smallkey, layer.registration, layer.description, settings);
+	const [oldFacts, freshFacts] = [factsOf(before), factsOf(after)];
+	const kept: { change: FragmentChange; counts: ChangeCounts }[] = [];
 	for (const target of settings.targets ?? targetNames) {
-		const [old, fresh] = [fragmentOf(before, target), fragmentOf(after, target)];
+		const [old, fresh] = [fragmentAt(target, oldFacts), fragmentAt(target, freshFacts)];
 		const diff = diffLines(linesOf(old), linesOf(fresh));
 		if (diff.length === 0) continue;
 		const counts = countChanges(old, fresh);
-		const alike = shown.find((other) => isWithin(counts, other.counts));
-		if (alike) {
-			alike.change.alike.push(target);
+		const earlier = kept.find((other) => isWithin(counts, other.counts));
+		if (earlier) {
+			earlier.change.alike.push(target);
 			continue;
 		}
-		const lines = diff
-			.slice(0, shown.length > 0 ? maxFurtherLines : maxLines)
-			.map((line) => shorten(line, maxLineLength));
-		const change = { lang, target, alike: [], lines, hidden: diff.length - lines.length };
-		shown.push({ change, counts });
+		const shown = diff.slice(0, kept.length > 0 ? maxFurtherLines : maxLines);
+		const lines = shown.map((line) => shorten(line, maxLineLength));
+		kept.push({ change: { lang, target, alike: [], lines, hidden: diff.length - lines.length }, counts });
 	}
-	return shown.map(({ change }) => change);
+	return kept.map(({ change }) => change);
 }
 
-/** No counts: only types change. */
-function isWithin(counts: Map<string, number>, others: Map<string, number>) {
+/** Null if there is no layer, or the target has no form for it. */
+function fragmentAt(target: TargetName, facts: LayerFacts | null): unknown {
+	return facts && JSON.parse(renderAt(target, facts) ?? "null");
+}
+
+/** How many members change from one value to another: `false false "old" "new"` → 2. */
+type ChangeCounts = ReadonlyMap<string, number>;
+
+/** Whether the changes are among those of another target. Without counts, only the layer's type changes. */
+function isWithin(counts: ChangeCounts, others: ChangeCounts) {
 	if (counts.size === 0) return others.size === 0;
 	return [...counts].every(([change, count]) => count <= (others.get(change) ?? 0));
 }
@@ -73,25 +83,27 @@ function linesOf(fragment: unknown): string[] {
 	return fragment === null ? [] : JSON.stringify(fragment, null, 2).split("\n");
 }
 
-/** How many members change from one value to another, of a layer that is added, removed or neither. */
-function countChanges(before: unknown, after: unknown): Map<string, number> {
+/** Counts the change of a member apart from that of a member of a layer that is added or removed. */
+function countChanges(before: unknown, after: unknown): ChangeCounts {
 	const [old, fresh] = [new Map(valuesIn(before)), new Map(valuesIn(after))];
 	const counts = new Map<string, number>();
 	for (const path of new Set([...old.keys(), ...fresh.keys()])) {
+		if (old.get(path) === fresh.get(path)) continue;
 		const change = `${before === null} ${after === null} ${old.get(path)} ${fresh.get(path)}`;
-		if (old.get(path) !== fresh.get(path)) counts.set(change, (counts.get(change) ?? 0) + 1);
+		counts.set(change, (counts.get(change) ?? 0) + 1);
 	}
 	return counts;
 }
 
-/** Without a layer's type, which each target names differently. */
+/** Leaves out a layer's type, which each target names differently. */
 function valuesIn(value: unknown, path = ""): [path: string, value: string][] {
-	if (typeof value !== "object" || value === null)
-		return value === null && path === "" ? [] : [[path, JSON.stringify(value)]];
+	if (value === null && path === "") return [];
+	if (typeof value !== "object" || value === null) return [[path, JSON.stringify(value)]];
 	const members = Object.entries(value).filter(([name]) => !/^(?:layerType|type)$/.test(name));
 	return members.flatMap(([name, member]) => valuesIn(member, `${path}/${name}`));
 }
 
+/** A unified diff without its head; two lines with numbers if more than `maxEdits` lines differ. */
 function diffLines(before: string[], after: string[]): string[] {
 	if (before.length === 0) return after.map((line) => `+${line}`);
 	if (after.length === 0) return before.map((line) => `-${line}`);

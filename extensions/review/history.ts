@@ -11,7 +11,7 @@ import {
 } from "../../store/git/commands/commits.ts";
 import { servedRef } from "../harvest/repository.ts";
 import { judgeProvenance, type Provenance } from "./provenance.ts";
-import { indented } from "./terminal.ts";
+import { indent } from "./terminal.ts";
 import { readReviews, smallkeysOf } from "./waiting.ts";
 
 /** A commit, or a declined review. A user who may push can write anything into its texts. */
@@ -123,11 +123,11 @@ export async function readEntries(repository: string, nowMs: number, subject: Su
 export async function proposalLines(repository: string, commit: string, nowMs: number): Promise<string[]> {
 	const history = new History(repository, nowMs);
 	await history.read(servedRef);
-	return indented((await history.read(`${servedRef}..${commit}`)).flatMap(proposedLines));
+	return indent((await history.read(`${servedRef}..${commit}`)).flatMap(proposedLines));
 }
 
 function proposedLines({ id, dateMs, lines }: Entry): string[] {
-	return [`proposed ${id.slice(0, 12)} of ${timeText(dateMs)}`, ...indented(lines)];
+	return [`proposed ${id.slice(0, 12)} of ${timeText(dateMs)}`, ...indent(lines)];
 }
 
 export function timeText(timeMs: number): string {

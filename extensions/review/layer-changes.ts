@@ -117,8 +117,8 @@ async function changesOf(repository: string, { changed, paths, obstacle }: Merge
 		outside: paths.filter((path) => path !== healthPath && !parseLayerPath(path) && !wrongFiles.has(path)),
 		owners: before.get(ownersPath)?.bytes,
 		layers,
-		problems: located(problems, after),
-		warnings: located(warnings, after),
+		problems: locate(problems, after),
+		warnings: locate(warnings, after),
 	};
 }
 
@@ -170,7 +170,7 @@ export interface Located {
 }
 
 /** Sorted by path and line. A text is read once for all problems of its file. */
-function located(problems: readonly FileProblem[], after: Files): Located[] {
+function locate(problems: readonly FileProblem[], after: Files): Located[] {
 	const byFile = [...groupBy(problems, ({ file }) => file)].sort(([a], [b]) => (a < b ? -1 : 1));
 	return byFile.flatMap(([file, all]) => {
 		const lineAt = linesOf(textOf(after, file));

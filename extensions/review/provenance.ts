@@ -30,7 +30,7 @@ export function judgeProvenance(commit: LoggedCommit, firstOf: ReadonlyMap<strin
 		return genuine(`by the sender ${sender}, merged at GitHub, which has who merged it: ${subject}`);
 	const why =
 		whyNotOfService(commit, senders) ?? (isBatch ? null : whyNoRequest(commit, times, requests, firstOf));
-	if (why !== null) return forged(commit, senders.join(", ") || "a sender", why);
+	if (why !== null) return forgeryOf(commit, senders.join(", ") || "a sender", why);
 	if (isBatch) return genuine(`by the sender ${sender}, with npx fragment-publisher register: ${subject}`);
 	const signed = `by the sender ${sender}, with a signed request of ${times.join()}`;
 	return genuine(signed, `checksum of the request ${requests.join()}`);
@@ -77,7 +77,7 @@ function personProvenance(commit: LoggedCommit, subject: string): Provenance {
 		const names = files.flatMap(({ path }) => parseLayerPath(path) ?? []);
 		const isOther = (name: LayerName) => name.part === "registration" && !repaired.includes(name.smallkey);
 		if (parents.length > 0 && names.some(isOther))
-			return forged(commit, "the service itself", "the service changes no registration");
+			return forgeryOf(commit, "the service itself", "the service changes no registration");
 		return genuine(`by the service itself: ${subject}`);
 	}
 	if (parents.length > 1) return genuine(`merged by ${personText(committer)}: ${subject}`);
@@ -91,7 +91,7 @@ function genuine(...lines: string[]): Provenance {
 	return { isForged: false, lines };
 }
 
-function forged({ author, committer, message }: LoggedCommit, sender: string, why: string): Provenance {
+function forgeryOf({ author, committer, message }: LoggedCommit, sender: string, why: string): Provenance {
 	const lines = [
 		`FORGED: it says that it is a request of ${sender}, and is not: ${why}`,
 		`by ${personText(author)}, committed by ${personText(committer)}: ${subjectOf(message)}`,

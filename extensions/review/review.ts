@@ -4,7 +4,7 @@ import type { LangPart1 } from "../../registry/registration.ts";
 import type { FragmentSettings } from "../../registry/targets/facts.ts";
 import { groupByOwners } from "./approvals/approvals.ts";
 import { askServices, type CheckServices } from "./ask-services.ts";
-import { fragmentChanges } from "./fragment-changes.ts";
+import { compareFragments } from "./fragment-changes.ts";
 import { type ChangedLayer, type Located, readChanges } from "./layer-changes.ts";
 
 interface ReviewOptions {
@@ -68,7 +68,7 @@ export async function review({ repository, base, head, settings, check }: Review
 			/** Address; null if the layer cannot be shown as a draft. */
 			draft: address !== null && address.length <= maxDraftLength ? address : null,
 			/** Empty for a wrong layer, and for one in the table only. */
-			fragments: isDetailed && row.verb !== "wrong" ? fragmentChanges(row, settings) : [],
+			fragments: isDetailed && row.verb !== "wrong" ? compareFragments(row, settings) : [],
 		};
 	});
 	const { owners } = parseOwners(changes.owners);

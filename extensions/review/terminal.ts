@@ -6,7 +6,7 @@ import { isStale, readReviews, smallkeysOf, staleText } from "./waiting.ts";
 
 const maxNames = 5;
 
-export function indented(lines: readonly string[]): string[] {
+export function indent(lines: readonly string[]): string[] {
 	return lines.map((line) => `  ${line}`);
 }
 
@@ -52,10 +52,7 @@ function layerLines({ smallkey, verb, fragments, draft }: LayerRow): string[] {
 		...fragments.flatMap((change) => {
 			const { lang, lines, hidden } = change;
 			const rest = hidden > 0 ? [`… ${counted(hidden, "more line")}`] : [];
-			return [
-				`  viewers in ${lang} read (${targetsText(change)}):`,
-				...indented(indented([...lines, ...rest])),
-			];
+			return [`  viewers in ${lang} read (${targetsText(change)}):`, ...indent(indent([...lines, ...rest]))];
 		}),
 		...(draft === null ? [] : [`  on the map, as a draft: ${draft}`]),
 	];

@@ -1,5 +1,5 @@
 import * as assert from "uvu/assert";
-import { fenced } from "../../extensions/review/comment.ts";
+import { renderFence } from "../../extensions/review/comment.ts";
 import { code, visible } from "../../registry/untrusted.ts";
 import { test } from "../helpers/suite.ts";
 
@@ -22,8 +22,8 @@ test("a text's invisible characters are spelled out", () => {
 });
 
 test("no line of a text can end the code block around it", () => {
-	assert.is(fenced("diff", ["+a"]), "```diff\n+a\n```");
-	assert.is(fenced("diff", ["```", "`````", "+\n```"]), "``````diff\n```\n`````\n+\\u000a```\n``````");
+	assert.is(renderFence("diff", ["+a"]), "```diff\n+a\n```");
+	assert.is(renderFence("diff", ["```", "`````", "+\n```"]), "``````diff\n```\n`````\n+\\u000a```\n``````");
 });
 
 test.run();

@@ -11,7 +11,7 @@ import { createRun, exitCodes, needed } from "../../../scripts/terminal/command-
 import { readTextIfThere } from "../../../store/files/files.ts";
 import { gitText, runGit } from "../../../store/git/commands/run.ts";
 import type { Github } from "../../../store/github/client.ts";
-import { readAt } from "../../harvest/repository.ts";
+import { readFileAt } from "../../harvest/repository.ts";
 import type { Teams } from "../approvals/approvals.ts";
 import { checkBranch, judgePull } from "../approvals/judge-pull.ts";
 import { openPulls, partOf, readComments, setCheckRun } from "../approvals/pull-state.ts";
@@ -104,7 +104,7 @@ async function readBase(base: string) {
 	// A run that has waited has an older commit than the branch, and a tag may have the same name.
 	await runGit(".", ["fetch", "--quiet", "--no-tags", "origin", `+refs/heads/${base}:${ref}`]);
 	const tip = await gitText(".", ["rev-parse", "--verify", ref]);
-	const { owners } = parseOwners(await readAt(".", tip, ownersPath));
+	const { owners } = parseOwners(await readFileAt(".", tip, ownersPath));
 	const readMerge = (head: string) => withMerge(".", tip, head, async (merge) => merge);
 	return { base, owners, readMerge };
 }

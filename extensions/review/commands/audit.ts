@@ -3,9 +3,9 @@ import { parseSpan, WrongError } from "../../../api/configuration.ts";
 import { parseSmallkey, smallkeyRule } from "../../../registry/smallkey.ts";
 import { counted, plain } from "../../../registry/untrusted.ts";
 import { createRun, exitCodes, parseSenderId } from "../../../scripts/terminal/command-line.ts";
-import { openRepository } from "../../harvest/repository.ts";
+import { findRepositoryOf } from "../../harvest/repository.ts";
 import { readEntries, type Subject, timeText } from "../history.ts";
-import { indented } from "../terminal.ts";
+import { indent } from "../terminal.ts";
 import { readReviews } from "../waiting.ts";
 
 /** Parses `7d`, or a date such as `2026-03-04`, into milliseconds since 1970. @throws {Error} */
@@ -37,14 +37,14 @@ export const run = createRun(async ({ read, environment, io }) => {
 		throw new Error(`smallkey: ${smallkeyRule}, not ${smallkey}`);
 	const nowMs = io.now().getTime();
 	const sinceMs = since === undefined ? Number.NEGATIVE_INFINITY : parseSince(since, nowMs);
-	const { repository, name } = await openRepository(environment);
+	const { repository, name } = await findRepositoryOf(environment);
 	const who = sender === undefined ? `the smallkey ${smallkey}` : `the sender ${sender}`;
 	const subject = { smallkey, sender };
 	const all = await readEntries(repository, nowMs, subject);
 	const entries = all.filter(({ dateMs }) => dateMs >= sinceMs);
 	for (const { id, dateMs, what, lines } of entries) {
 		const head = `${timeText(dateMs)}  ${id.slice(0, 12)}  ${what}`;
-		io.print(`${[head, ...indented(lines)].map(plain).join("\n")}\n`);
+		io.print(`${[head, ...indent(lines)].map(plain).join("\n")}\n`);
 	}
 	if (entries.length === 0) {
 		const waiting = await waitingBranches(repository, subject);

@@ -7,7 +7,7 @@ import { plain } from "../../../registry/untrusted.ts";
 import { createRun, exitCodes, needed } from "../../../scripts/terminal/command-line.ts";
 import { gitText } from "../../../store/git/commands/run.ts";
 import { repairBranch } from "../../../store/naming.ts";
-import { openRepository, servedRef } from "../../harvest/repository.ts";
+import { findRepositoryOf, servedRef } from "../../harvest/repository.ts";
 import { createCheckServices } from "../ask-services.ts";
 import { linksInto, type Report, renderComment } from "../comment.ts";
 import {
@@ -59,7 +59,7 @@ async function compare(
 }
 
 async function list({ environment, io, print }: Session) {
-	const { repository, name } = await openRepository(environment);
+	const { repository, name } = await findRepositoryOf(environment);
 	const waiting = await reviewLines(repository);
 	print(...waiting);
 	if (waiting.length === 0) io.warn(plain(`no review waits in ${name}`));
@@ -67,7 +67,7 @@ async function list({ environment, io, print }: Session) {
 }
 
 async function show({ environment, io, print }: Session, key: string) {
-	const { settings, repository } = await openRepository(environment);
+	const { settings, repository } = await findRepositoryOf(environment);
 	const waiting = await findWaiting(repository, key);
 	const { branch, commit } = waiting;
 	const check = createCheckServices(settings);
@@ -105,7 +105,7 @@ function nextStep({ branch, commit }: WaitingReview, outcome: Review) {
 }
 
 async function openWaiting({ environment }: Session, key: string) {
-	const opened = await openRepository(environment);
+	const opened = await findRepositoryOf(environment);
 	await refuseOthers(opened.repository, opened.name);
 	return { ...opened, waiting: await findWaiting(opened.repository, key) };
 }

@@ -6,8 +6,8 @@ import { counted, plain } from "../../../registry/untrusted.ts";
 import { createRun } from "../../../scripts/terminal/command-line.ts";
 import { parseHealth } from "../../../site/data/health.ts";
 import { isDescribed } from "../../harvest/description.ts";
-import { openRepository, readHealth, servedRef } from "../../harvest/repository.ts";
-import { indented, reviewLines } from "../terminal.ts";
+import { findRepositoryOf, readHealth, servedRef } from "../../harvest/repository.ts";
+import { indent, reviewLines } from "../terminal.ts";
 
 async function overviewLines(repository: string): Promise<string[]> {
 	const commit = await resolveCommit(repository, servedRef);
@@ -41,12 +41,12 @@ const maxLines = 20;
 
 function list(title: string, lines: readonly string[]): string[] {
 	const rest = lines.length - maxLines;
-	return [title, ...indented([...lines.slice(0, maxLines), ...(rest > 0 ? [`and ${rest} more`] : [])])];
+	return [title, ...indent([...lines.slice(0, maxLines), ...(rest > 0 ? [`and ${rest} more`] : [])])];
 }
 
 export const run = createRun(async ({ read, environment, io }) => {
 	await read((line) => line);
-	const { repository, name } = await openRepository(environment);
+	const { repository, name } = await findRepositoryOf(environment);
 	io.warn(`Looking at the branch main of ${name}`);
 	for (const text of await overviewLines(repository)) io.print(plain(text));
 });
