@@ -129,7 +129,7 @@ async function rotate(dataDir: string, io: Io, id: string, keepMs?: number): Pro
 	});
 	const state = until ? `valid until ${until}` : "invalid";
 	io.print(
-		`${id} has a new secret in ${sendersPath(dataDir)}, and the previous one is ${state}; sender show ${id} --secret prints it`,
+		`${id} has a new secret in ${sendersPath(dataDir)}; the previous one is ${state}. npx fragment-publisher sender show ${id} --secret prints it`,
 	);
 }
 

@@ -44,7 +44,7 @@ export async function registerMany(
 	if (surplus)
 		io.warn(
 			plain(
-				`What ${url} has: its catalogue at ${surplus.commit ?? "an unknown commit"}, without later changes`,
+				`The layers of ${url} are those of its catalogue at ${surplus.commit ?? "an unknown commit"}; it may lack later changes`,
 			),
 		);
 	if (options.dryRun)

@@ -33,8 +33,8 @@ export const requestTexts = {
 		"doit être la signature seule : 43 caractères A-Z a-z 0-9 - _ (base64 pour URL, sans remplissage)",
 	],
 	"signature-used": [
-		"this signature was used before, and the answer would not be the same now: sign again",
-		"cette signature a déjà servi, et la réponse ne serait plus la même : signez de nouveau",
+		"this signature was used before, and the answer would differ now: sign with a new TimeStamp",
+		"cette signature a déjà servi, et la réponse serait autre maintenant : signez avec un nouveau TimeStamp",
 	],
 	clock: [
 		"this server's clock was wrong, and it may have received this request before: sign it again",
@@ -53,7 +53,7 @@ export const requestTexts = {
 		"doit être une heure ISO 8601 à moins de deux minutes de celle de ce serveur, qui est {0}, et non {1}",
 	],
 	hint: [
-		"check the sender's id and secret, which has no line break at its end; the body, signed as it is sent (curl -d drops line breaks, --data-binary does not); the whole path, such as {0}; npx fragment-publisher sign --explain shows what is signed",
+		"check the sender's id and secret, without a line break at its end; the body, signed as it is sent (curl -d drops line breaks, --data-binary does not); the whole path, such as {0}; npx fragment-publisher sign --explain shows what is signed",
 		"vérifiez l’identifiant et le secret de l’expéditeur, sans saut de ligne à la fin; le corps, signé tel qu’il est envoyé (curl -d enlève les sauts de ligne, --data-binary non); le chemin entier, comme {0}; npx fragment-publisher sign --explain montre ce qui est signé",
 	],
 	"path-refresh": [

@@ -20,7 +20,11 @@ export function translator<Code extends string>(lang: Lang, texts: Readonly<Reco
 	return {
 		t,
 		plural,
-		dayText: (day: Date) => day.toLocaleDateString(locale, { dateStyle: "long", timeZone: "UTC" }),
+		/** In French, the first day of a month is `1er`. */
+		dayText: (day: Date) => {
+			const text = day.toLocaleDateString(locale, { dateStyle: "long", timeZone: "UTC" });
+			return text.replace(/^1 /, "1er ");
+		},
 		stateText: (state: string) => nameText(`state-${state}`, state),
 		typeText: (type: string) => nameText(`type-${type}`, type),
 		copyText: (name: string) => nameText(`copy-${name}`, name),

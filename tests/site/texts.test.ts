@@ -25,6 +25,13 @@ test("a text has its values, and numbers as its language writes them", () => {
 	assert.is(t("said", "{1} : b", "non"), "{1} : b répond\u00a0: non");
 });
 
+test("a day is written as its language writes it; the first of a month is 1er in French", () => {
+	const days = ({ dayText }: typeof english) =>
+		["2026-12-01", "2026-12-11"].map((day) => dayText(new Date(day)));
+	assert.equal(days(english), ["December 1, 2026", "December 11, 2026"]);
+	assert.equal(days(french), ["1er décembre 2026", "11 décembre 2026"]);
+});
+
 test("the plural begins at two in French, and at anything but one in English", () => {
 	const layers = ({ plural }: typeof english) => [0, 1, 2].map((number) => plural(number, "layer-count"));
 	assert.equal(layers(english), ["0 layers", "1 layer", "2 layers"]);

@@ -68,7 +68,10 @@ test("a rotation keeps the secret so far for a time, or not at all", async (scen
 	await sender(scene, "add", "x", "--all-layers");
 	const first = (await entries(scene)).x?.key;
 	const kept = await sender(scene, "rotate", "x", "--keep", "7d");
-	assert.match(kept.stdout, "the previous one is valid until 2026-03-11T12:00:00.000Z");
+	assert.match(
+		kept.stdout,
+		"valid until 2026-03-11T12:00:00.000Z. npx fragment-publisher sender show x --secret prints it\n",
+	);
 	const { key: second, ...rest } = (await entries(scene)).x as { key: string };
 	assert.equal(rest, { previous_key: first, previous_key_until: "2026-03-11T12:00:00.000Z" });
 	assert.is.not(second, first);

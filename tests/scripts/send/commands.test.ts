@@ -154,7 +154,7 @@ test("register --remove-others removes what the sender owns and the folder lacks
 	const removed = () => sent(scene).filter((line) => line.startsWith("DELETE "));
 	scene.answer = answerWithCatalogue;
 	const words = [batch, ...removal, "x-?"];
-	const age = `What ${scene.url} has: its catalogue at abc, without later changes`;
+	const age = `The layers of ${scene.url} are those of its catalogue at abc; it may lack later changes`;
 	const list = `To be removed from ${scene.url}, since the folder does not have them: mine-1 mine-3`;
 	for (const [answer, end] of [
 		[null, "nothing is removed: without a terminal this needs --yes"],
