@@ -1,6 +1,13 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Entry, manifestPath, parseChunk, parseManifest } from "../../../site/data/entries.ts";
+import {
+	type Chunk,
+	type Entry,
+	type Manifest,
+	manifestPath,
+	parseChunk,
+	parseManifest,
+} from "../../../site/data/entries.ts";
 import { type CatalogueSettings, catalogueFiles } from "../../../site/data/files.ts";
 import { type CommitChanges, recentChanges } from "../../../site/data/history.ts";
 
@@ -16,17 +23,22 @@ export function buildCatalogue(
 ): Map<string, string> {
 	const content = { entries, changes: recentChanges(history ?? []) };
 	const { files, derived } = catalogueFiles(content, settings);
-	for (const [path, { text }] of derived) files.set(path, text() ?? "");
+	for (const [path, { text: render }] of derived) {
+		const text = render();
+		if (text !== null) files.set(path, text);
+	}
 	return files;
 }
 
-export function commitOf(at: number, layers: CommitChanges["layers"]): CommitChanges {
-	const date = new Date(Date.UTC(2026, 0, 1, 0, at)).toISOString().replace(".000", "");
-	return { commit: at.toString(16).padStart(40, "0"), date, layers };
+/** @param minute of 2026, from 0; also the commit's id */
+export function commitOf(minute: number, layers: CommitChanges["layers"]): CommitChanges {
+	const date = new Date(Date.UTC(2026, 0, 1, 0, minute)).toISOString().replace(".000", "");
+	return { commit: minute.toString(16).padStart(40, "0"), date, layers };
 }
 
-export function entriesIn(out: string): Entry[] {
-	const read = (path: string) => readFileSync(join(out, path), "utf8");
-	const paths = parseManifest(read(manifestPath))?.chunks ?? [];
-	return paths.flatMap((path) => (path === null ? [] : (parseChunk(read(path))?.entries ?? [])));
+/** @param folder of a built catalogue @throws {Error} if its index cannot be read */
+export function entriesIn(folder: string): Entry[] {
+	const read = (path: string) => readFileSync(join(folder, path), "utf8");
+	const { chunks } = parseManifest(read(manifestPath)) as Manifest;
+	return chunks.flatMap((path) => (path === null ? [] : (parseChunk(read(path)) as Chunk).entries));
 }
