@@ -5,42 +5,60 @@ import { StoreBusy } from "../../../store/store.ts";
 import { manual } from "../../helpers/local.ts";
 import { serve } from "../../helpers/serving.ts";
 import { signed } from "../../helpers/signed.ts";
-import { folderSuite } from "../../helpers/world.ts";
+import { sharedSuite, temporaryFolder } from "../../helpers/world.ts";
 import { metaOf } from "../../store/contract.ts";
 import { startPeer } from "../../store/github-peer.ts";
 
-const test = folderSuite("a service that writes to GitHub");
+const secrets = { catalogue: "a publisher's secret", careful: "another secret" };
+const senders = { ...secrets, careful: { key: secrets.careful, review: true } };
 
-test("a PUT is a commit on the branch, or a pull request, and reads are from a build", async ({ folder }) => {
+interface Scene {
+	peer: Awaited<ReturnType<typeof startPeer>>;
+	url: string;
+}
+
+const test = sharedSuite<Scene>("a service that writes to GitHub", async (use) => {
 	const peer = await startPeer();
-	const senders = { catalogue: "a publisher's secret", careful: { key: "another secret", review: true } };
+	use(() => peer.close());
 	const server = await serve({
-		...{ DATA_DIR: folder, SENDERS: JSON.stringify(senders), SITE: "off" },
-		...{ GITHUB_REPOSITORY: peer.repository, GITHUB_API_URL: peer.proxy.url },
+		DATA_DIR: use(await temporaryFolder()).path,
+		SENDERS: JSON.stringify(senders),
+		SITE: "off",
+		GITHUB_REPOSITORY: peer.repository,
+		GITHUB_API_URL: peer.proxy.url,
 		GITHUB_APP_ID: peer.app.appId,
 		GITHUB_APP_PRIVATE_KEY: peer.app.privateKey.replaceAll("\n", "\\n"),
 	});
-	const put = async (path: string, sender: string, secret: string) => {
-		const answer = await fetch(server.url + path, await signed(path, manual, { sender, secret }));
-		return { status: answer.status, receipt: await answer.json() };
-	};
-	try {
-		const { status, receipt } = await put("/v1/register/23ax5t", "catalogue", "a publisher's secret");
-		assert.equal([status, receipt.published], [201, false]);
-		const [head] = await peer.commits();
-		assert.is(head?.sha, receipt.commit);
-		assert.match(head?.commit.message ?? "", /^register 23ax5t \(wms\)\n\nSender: catalogue\nTimeStamp: /);
-		assert.equal(JSON.parse((await peer.file("layers/23/23ax5t.json")) ?? ""), JSON.parse(manual));
-		const reviewed = await put("/register/reviewed", "careful", "another secret");
-		assert.equal([reviewed.status, reviewed.receipt.branch], [201, "register/reviewed"]);
-		assert.match(reviewed.receipt.pull_request, /\/pull\/\d+$/);
-		assert.is((await peer.commits())[0]?.sha, head?.sha);
-		const docs = await fetch(`${server.url}/v0.9/docs/en/23ax5t`);
-		assert.equal(await docs.json(), [{ error_code: 404, smallkey: "23ax5t" }]);
-	} finally {
-		await server.end();
-		await peer.close();
-	}
+	use(() => server.end());
+	return { peer, url: server.url };
+});
+
+async function put(url: string, path: string, sender: keyof typeof secrets) {
+	const answer = await fetch(url + path, await signed(path, manual, { sender, secret: secrets[sender] }));
+	return { status: answer.status, receipt: await answer.json() };
+}
+
+test("a PUT is a commit on the branch, not published yet", async ({ peer, url }) => {
+	const { status, receipt } = await put(url, "/v1/register/23ax5t", "catalogue");
+	assert.equal([status, receipt.published], [201, false]);
+	const [head] = await peer.commits();
+	assert.is(head?.sha, receipt.commit);
+	assert.match(head?.commit.message ?? "", /^register 23ax5t \(wms\)\n\nSender: catalogue\nTimeStamp: /);
+	assert.equal(JSON.parse((await peer.file("layers/23/23ax5t.json")) ?? ""), JSON.parse(manual));
+});
+
+test("a PUT for review is a pull request, and no commit on the branch", async ({ peer, url }) => {
+	const [before] = await peer.commits();
+	const { status, receipt } = await put(url, "/register/reviewed", "careful");
+	assert.equal([status, receipt.branch], [201, "register/reviewed"]);
+	assert.match(receipt.pull_request, /\/pull\/\d+$/);
+	assert.is((await peer.commits())[0]?.sha, before?.sha);
+});
+
+test("reads are from a build, not from the branch", async ({ url }) => {
+	assert.is((await put(url, "/register/unbuilt", "catalogue")).status, 201);
+	const docs = await fetch(`${url}/v0.9/docs/en/unbuilt`);
+	assert.equal(await docs.json(), [{ error_code: 404, smallkey: "unbuilt" }]);
 });
 
 test("a failure is named for a minute, or until a change succeeds", async () => {
@@ -60,6 +78,8 @@ test("a failure is named for a minute, or until a change succeeds", async () => 
 	};
 	assert.is(await stateAfter(false), null);
 	assert.is(await stateAfter(true), "GitHub fails: see the log");
+	nowMs = 59_999;
+	assert.is(watched.state(), "GitHub fails: see the log");
 	nowMs = 60_000;
 	assert.is(watched.state(), null);
 	assert.is(await stateAfter(true), "GitHub fails: see the log");
