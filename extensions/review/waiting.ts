@@ -59,7 +59,10 @@ export async function readReviews(
 		return {
 			/** Who declined the review, when and why. */
 			...commit,
-			...{ branch, isOfMany, reason, main },
+			branch,
+			isOfMany,
+			reason,
+			main,
 			/** `23ax5t`; of several layers `<sender>.batch` or `<sender>+review.<name>`. */
 			name,
 			subject: subjectOf(message),

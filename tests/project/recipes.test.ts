@@ -199,11 +199,9 @@ test("languages are paired by what agrees, never by their order", async ({ folde
 	];
 	const members = "legend_format=image/png&feature_info_type=text/html&layers=1&token=1";
 	const terminals = {
-		...{
-			id: "terminals",
-			title: "Terminals",
-			title_translated: { "en-t-fr": "Terminals map", fr: "Terminaux" },
-		},
+		id: "terminals",
+		title: "Terminals",
+		title_translated: { "en-t-fr": "Terminals map", fr: "Terminaux" },
 		resources: [
 			resource("wms-e", "en", `energy_en/WMSServer?request=GetCapabilities&service=WMS&${members}`),
 			resource("wms-f", "fr", "energy_fr/WMSServer?LAYERS=1"),

@@ -76,8 +76,13 @@ test("a harvested feature layer has its service's name, fields, symbols, scales 
 	const ids = columns.map((column: { id: string }) => column.id);
 	assert.equal(ids, ["iconCol", "detailsCol", "OBJECTID", "NAME", "DEPTH"]);
 	assert.equal(columns[3], {
-		...{ id: "NAME", fieldName: "NAME", width: "400px", title: "NAME" },
-		...{ isSortable: true, sortType: "string", alignment: 1 },
+		id: "NAME",
+		fieldName: "NAME",
+		width: "400px",
+		title: "NAME",
+		isSortable: true,
+		sortType: "string",
+		alignment: 1,
 		columnTemplate: "unformatted_grid_value",
 	});
 	assert.is(columns[4].sortType, "num");
@@ -145,7 +150,12 @@ test("unique values and class breaks as the viewer reads them", () => {
 	];
 	const unique = { type: "unique", fields: ["A", "B", "C"], default: other, classes };
 	assert.equal(describedNode({ renderer: unique }).symbology, {
-		...{ type: "uniqueValue", field1: "A", field2: "B", field3: "C", defaultImageUrl: dot, label: "other" },
+		type: "uniqueValue",
+		field1: "A",
+		field2: "B",
+		field3: "C",
+		defaultImageUrl: dot,
+		label: "other",
 		valueMaps: [
 			{ value: 1, imageUrl: dot, label: "one" },
 			{ value: "1, b", imageUrl: dot, label: "" },
@@ -154,7 +164,9 @@ test("unique values and class breaks as the viewer reads them", () => {
 	const ranges = [{ max: 10.5, label: "to 10.5", image: dot }];
 	const breaks = { type: "breaks", field: "A", min: -1, default: null, classes: ranges };
 	assert.equal(describedNode({ renderer: breaks }).symbology, {
-		...{ type: "classBreaks", field: "A", minValue: -1 },
+		type: "classBreaks",
+		field: "A",
+		minValue: -1,
 		rangeMaps: [{ maxValue: 10.5, imageUrl: dot, label: "to 10.5" }],
 	});
 });

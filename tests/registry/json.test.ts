@@ -64,7 +64,14 @@ test("lists and objects are counted", () => {
 test("a JSON pointer has a line", () => {
 	const content = '{\n "a": [\n  1,\n  {"b/c": "}{,:\\"",\n   "d":\n 2}],\r\n "e": null}';
 	const expected: Record<string, number> = {
-		...{ "": 1, "/a": 2, "/a/0": 3, "/a/1/b~1c": 4, "/a/1/d": 5, "/a/1/missing": 4, "/e": 7, "/e/deeper": 7 },
+		"": 1,
+		"/a": 2,
+		"/a/0": 3,
+		"/a/1/b~1c": 4,
+		"/a/1/d": 5,
+		"/a/1/missing": 4,
+		"/e": 7,
+		"/e/deeper": 7,
 	};
 	const lineAt = linesOf(content);
 	for (const [pointer, line] of Object.entries(expected)) assert.is(lineAt(pointer), line, pointer);

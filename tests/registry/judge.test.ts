@@ -56,9 +56,17 @@ test("a name that Windows keeps for a device is refused for a new layer only", (
 
 test("each problem of stored files has the code of its rule, and good layers are handed on", () => {
 	const files = Object.entries({
-		...{ "ab/ABC.json": wms("a"), "ab/abc.json": wms("a"), "ab/abd.json": wms("a"), "ab/abe.json": "{" },
-		...{ "ab/abf.json": null, "ab/abg.json": wms("a").padEnd(65_537), "ab/abh.service.json": '{"en":{}}' },
-		...{ "ab/readme": "", "ab/x y.json": wms("a"), "owners.json": "{", "xy/abi.json": wms("a") },
+		"ab/ABC.json": wms("a"),
+		"ab/abc.json": wms("a"),
+		"ab/abd.json": wms("a"),
+		"ab/abe.json": "{",
+		"ab/abf.json": null,
+		"ab/abg.json": wms("a").padEnd(65_537),
+		"ab/abh.service.json": '{"en":{}}',
+		"ab/readme": "",
+		"ab/x y.json": wms("a"),
+		"owners.json": "{",
+		"xy/abi.json": wms("a"),
 	}).map(([name, text]): LayerFile => {
 		const kind = text === null ? "symlink" : "file";
 		return { path: `layers/${name}`, kind, bytes: new TextEncoder().encode(text ?? "") };

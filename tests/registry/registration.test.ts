@@ -46,9 +46,9 @@ const valid: object[] = [
 	wms({}, {}, { targets: { v2: { en: { service_url: "https://h.example/ows" }, fr: { layer: "b" } } } }),
 	version2({ service_type: "ogcWmts", recursive: true }),
 	version2({ service_type: "esriMapServer", scrape_only: [3, 0] }, { service_type: "esriFeatureServer", recursive: true }),
-	version2({ ...{ service_type: "esriFeature", service_url: arcgis, display_field: "NAME", loading_mode: "snapshot" }, ...{ max_allowable_offset: 10, tolerance: 5, metadata: { uuid: "9d5b2fb4" } } }),
+	version2({ service_type: "esriFeature", service_url: arcgis, display_field: "NAME", loading_mode: "snapshot", max_allowable_offset: 10, tolerance: 5, metadata: { uuid: "9d5b2fb4" } }),
 	version2({ service_type: "esriTile" }, { service_type: "esriImage", service_name: "Élévation < 10 m" }),
-	version2({ ...{ service_type: "ogcWms", scrape_only: ["b", "a", "b"], recursive: false }, ...{ legend_format: "image/png", feature_info_format: "text/html;fgpv=summary" } }),
+	version2({ service_type: "ogcWms", scrape_only: ["b", "a", "b"], recursive: false, legend_format: "image/png", feature_info_format: "text/html;fgpv=summary" }),
 ];
 
 for (const document of valid) {
@@ -107,7 +107,7 @@ const invalid: [document: object | string, ...problems: string[]][] = [
 	[feature({ metadata: { uuid: "x", metadata_url: "https://h.example/" } }, { metadata: { metadata_url: "mailto:x", catalogue_url: "https://a:hidden@h.example/" } }), `/en/metadata: ${oneOrOther}`, `/fr/metadata/catalogue_url: ${credentials}`, `/fr/metadata/metadata_url: ${notAddress} "mailto:x"`],
 	[wms({}, {}, { targets: {} }), `/targets: ${empty}`],
 	[wms({}, {}, { targets: { v2: {}, v20: {} } }), `/targets/v20: ${unknown}`, `/targets/v2: ${empty}`],
-	[feature({}, {}, { targets: { v2: { ...{ de: {}, fr: {} }, en: { service_url: "https://me:hidden@h.example/2", layer: "a", service_name: "A" } } } }), `/targets/v2/de: ${unknown}`, `/targets/v2/en/layer: ${otherType}`, `/targets/v2/en/service_name: ${unknown}`, `/targets/v2/en/service_url: ${credentials}`, `/targets/v2/fr: ${empty}`],
+	[feature({}, {}, { targets: { v2: { de: {}, fr: {}, en: { service_url: "https://me:hidden@h.example/2", layer: "a", service_name: "A" } } } }), `/targets/v2/de: ${unknown}`, `/targets/v2/en/layer: ${otherType}`, `/targets/v2/en/service_name: ${unknown}`, `/targets/v2/en/service_url: ${credentials}`, `/targets/v2/fr: ${empty}`],
 	[version2({ service_type: "esriTile" }, {}, { payload_type: "wms", targets: {}, fr: undefined }), "/fr: is missing", `/payload_type: ${unknown}`, `/targets: ${unknown}`],
 	[version2({ service_type: "esriTile" }, { service_type: "esriTile" }, { version: "2.0.0" }), `${versionRule} "2.0.0"`],
 	[version2({ service_type: "esriMap" }, {}), '/en/service_type: must be ogcWms, ogcWmts, esriFeature, esriMapServer, esriFeatureServer, esriTile or esriImage, not "esriMap"', "/fr/service_type: is missing"],

@@ -133,7 +133,11 @@ export function featureLayer(
 		service_url: address,
 		name: `The ${smallkey}`,
 		display_field: "NAME",
-		...{ geometry_type: "esriGeometryPoint", min_scale: 0, max_scale: 0, renderer, count: 3 },
+		geometry_type: "esriGeometryPoint",
+		min_scale: 0,
+		max_scale: 0,
+		renderer,
+		count: 3,
 		extent: { wkid: 3978, xmin: -1_000_000, ymin: 0, xmax: 1_000_000, ymax: 2_000_000 },
 		fields: [
 			{ name: "NAME", alias: "Name of it", type: "esriFieldTypeString" },

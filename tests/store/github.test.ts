@@ -39,7 +39,10 @@ function fault({ proxy }: Peer, method: string, path: RegExp, effect: Effect, ti
 const count = async (peer: Peer) => (await peer.commits()).length;
 
 const answer = (status: number, message?: string, headers = {}): Effect => ({
-	...{ kind: "answer", status, message, headers },
+	kind: "answer",
+	status,
+	message,
+	headers,
 });
 
 test("a commit names its sender, time, request and the service", async ({ peer }) => {

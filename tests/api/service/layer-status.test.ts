@@ -49,8 +49,14 @@ test("a receipt names where a registration is followed: time and commit", async 
 	for (const { headers } of [put, answer]) assert.is(headers.get("ETag"), etag);
 	const { commit: registering } = receipt;
 	const first = {
-		...{ smallkey: "23ax5t", registered: clockOf(local), commit: registering, etag },
-		...{ review: null, declined: null, harvest: { state: "off" }, health: { state: "unknown" } },
+		smallkey: "23ax5t",
+		registered: clockOf(local),
+		commit: registering,
+		etag,
+		review: null,
+		declined: null,
+		harvest: { state: "off" },
+		health: { state: "unknown" },
 	};
 	assert.equal(await answer.json(), first);
 	local.now += 60_000;

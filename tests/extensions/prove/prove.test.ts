@@ -46,7 +46,11 @@ function proveWithout(
 	more: Partial<ProveRun> = {},
 ) {
 	return runProofs({
-		...{ site: "http://site.invalid", fetch, folder, isAgain: false, day: "2026-03-04" },
+		site: "http://site.invalid",
+		fetch,
+		folder,
+		isAgain: false,
+		day: "2026-03-04",
 		layers: layers.filter(({ smallkey }) => smallkeys.includes(smallkey)),
 		registered: new Set(layers.map(({ smallkey }) => smallkey)),
 		signal: new AbortController().signal,

@@ -47,7 +47,10 @@ export async function openRecords(publicUrl = "") {
 		const path = target.slice("/base".length);
 		if (!matches(path)) return { status: 404, headers: {}, body: "" };
 		const answer = await answerAt({
-			...{ method: "GET", path, basePath: "/base", acceptEncoding: "", client: [] },
+			path,
+			basePath: "/base",
+			acceptEncoding: "",
+			client: [],
 			ifNoneMatch: headers["if-none-match"] ?? null,
 			address: origin && origin + target,
 		});

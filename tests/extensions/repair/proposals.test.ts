@@ -46,7 +46,11 @@ function run(
 		connect: server.connect,
 		repository: repository.path,
 		base: repository.git("rev-parse", "main").trim(),
-		...{ mapWkid: 3978, layers, maxOpen: 20, health, now: new Date("2026-03-04T12:00:00Z") },
+		mapWkid: 3978,
+		layers,
+		maxOpen: 20,
+		health,
+		now: new Date("2026-03-04T12:00:00Z"),
 		...more,
 	});
 }

@@ -71,8 +71,10 @@ async function reviewed(files: Files) {
 }
 
 const onGithub = {
-	...{ GITHUB_SERVER_URL: "https://github.example", GITHUB_REPOSITORY: "maps/layers" },
-	...{ PUBLIC_URL: "https://fragments.example/base", HTTPS_PROXY: "http://127.0.0.1:9" },
+	GITHUB_SERVER_URL: "https://github.example",
+	GITHUB_REPOSITORY: "maps/layers",
+	PUBLIC_URL: "https://fragments.example/base",
+	HTTPS_PROXY: "http://127.0.0.1:9",
 };
 
 test("hostile names and values stay text, in the comment, in its links and in the log", async () => {
@@ -139,7 +141,9 @@ test("a comment with every list at its longest is whole, and counts what has no 
 	const kind = (title: string) => located.map((place) => ({ level: "error", title, ...place }));
 	const commentOn = (layers: number) =>
 		renderComment({
-			...{ obstacle: null, unasked: 500, outside: paths },
+			obstacle: null,
+			unasked: 500,
+			outside: paths,
 			remarks: ["a", "b", "c", "d"].flatMap(kind) as Remark[],
 			layers: Array(layers).fill(layer),
 			approvals: located.map(({ file }) => ({ owners: ["@maps/operators"], paths: [file] })),

@@ -12,8 +12,10 @@ import { featureFile, ownersFile, wmsFile } from "./repository.ts";
 
 const settings = { metadataUrl: "", catalogueUrl: "" };
 const baseFiles: Files = {
-	...{ "layers/owners.json": ownersFile, "README.md": "layers" },
-	...{ "layers/ab/abc.json": wmsFile("roads"), "layers/en/energy-1.json": featureFile() },
+	"layers/owners.json": ownersFile,
+	"README.md": "layers",
+	"layers/ab/abc.json": wmsFile("roads"),
+	"layers/en/energy-1.json": featureFile(),
 };
 const shared = new Repository(baseFiles);
 test.after(() => shared.remove());

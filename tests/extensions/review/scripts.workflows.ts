@@ -37,9 +37,15 @@ function run(script: string, ...words: string[]): Promise<Ended> {
 }
 
 const variables = (): Record<string, string> => ({
-	...{ APP, GH_TOKEN: "x", GITHUB_REPOSITORY: "maps/layers", GITHUB_API_URL: peer.url },
-	...{ GITHUB_SERVER_URL: "https://github.example", GITHUB_WORKFLOW: "publish", GITHUB_RUN_ID: "7" },
-	...{ RUNNER_TEMP: folder, PATH: `${join(folder, "bin")}:${process.env.PATH}` },
+	APP,
+	GH_TOKEN: "x",
+	GITHUB_REPOSITORY: "maps/layers",
+	GITHUB_API_URL: peer.url,
+	GITHUB_SERVER_URL: "https://github.example",
+	GITHUB_WORKFLOW: "publish",
+	GITHUB_RUN_ID: "7",
+	RUNNER_TEMP: folder,
+	PATH: `${join(folder, "bin")}:${process.env.PATH}`,
 });
 
 /** Sends a plan as the job with the key does. */

@@ -30,12 +30,17 @@ test("an esriFeature is served by every target", () => {
 
 test("layers of a WMS are in the publisher's order", () => {
 	const node: LangPart2 = {
-		...{ service_type: "ogcWms", service_url: `${wms}?`, scrape_only: ["b", "a", "c"] },
+		service_type: "ogcWms",
+		service_url: `${wms}?`,
+		scrape_only: ["b", "a", "c"],
 		feature_info_format: "text/html;fgpv=summary",
 	};
 	const fragment = nodeAt(v2, node);
 	assert.equal(fragment.layers[0], {
-		...{ id: "rcs.k.en", layerType: "ogcWms", url: wms, name: "k" },
+		id: "rcs.k.en",
+		layerType: "ogcWms",
+		url: wms,
+		name: "k",
 		layerEntries: [{ id: "b" }, { id: "a" }, { id: "c" }],
 		featureInfoMimeType: "text/html;fgpv=summary",
 	});
@@ -48,8 +53,11 @@ test("layers of a WMS are in the publisher's order", () => {
 
 test("one layer of a WMS is what a wms registration of version 1.x is", () => {
 	const node: LangPart2 = {
-		...{ service_type: "ogcWms", service_url: wms, scrape_only: ["roads"] },
-		...{ feature_info_format: "text/html", legend_format: "image/gif" },
+		service_type: "ogcWms",
+		service_url: wms,
+		scrape_only: ["roads"],
+		feature_info_format: "text/html",
+		legend_format: "image/gif",
 	};
 	const older = wmsWith({ feature_info_type: "text/html", legend_format: "image/gif" });
 	for (const target of [v09, v1, v2, ramp4])

@@ -25,12 +25,10 @@ test("an entry is in the chunk of its smallkey, by the published hash FNV-1a", (
 
 test("the report of health has sick layers by owner and host, and counts unchecked ones", () => {
 	const at = (smallkey: string, host: string, health: Entry["health"]): Entry => ({
-		...{
-			smallkey,
-			type: "wms",
-			title: { en: smallkey, fr: smallkey },
-			address: { en: `https://${host}/wms` },
-		},
+		smallkey,
+		type: "wms",
+		title: { en: smallkey, fr: smallkey },
+		address: { en: `https://${host}/wms` },
 		...(health !== undefined && { health }),
 	});
 	const down = { state: "down" as const, since: "2026-W10" };

@@ -18,7 +18,10 @@ function described(extent: object) {
 			geometry_type: "esriGeometryPoint",
 			min_scale: 0,
 			max_scale: 0,
-			...{ extent, fields: [], renderer: { type: "simple", label: "", image: "" }, count: null },
+			extent,
+			fields: [],
+			renderer: { type: "simple", label: "", image: "" },
+			count: null,
 		},
 	} as unknown as Description;
 }

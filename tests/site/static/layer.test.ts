@@ -88,8 +88,7 @@ test("search engines read its description, where it is, and its pair", () => {
 test("health is not good before it was checked; a cause in English is marked as such", () => {
 	const { health: _, ...well } = entry;
 	const strange = { state: "wrong", since: "2026-W10", cause: "says <b>" } as const;
-	const htmlOf = (health: Entry["health"]) =>
-		layerHtml("fr", { ...well, ...{ health } } as Entry, pageSettings);
+	const htmlOf = (health: Entry["health"]) => layerHtml("fr", { ...well, health } as Entry, pageSettings);
 	assert.match(htmlOf(strange), '<span lang="en">says &lt;b&gt;</span>');
 	assert.match(htmlOf(null), "<dd>Pas encore vérifiée</dd>");
 	assert.match(layerHtml("en", well, pageSettings), "<dd>No problem was seen</dd>");

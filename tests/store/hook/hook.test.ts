@@ -72,13 +72,14 @@ const taken = "is a name that git may take for another branch";
 const ofService = "is a branch of the service: push it under another name";
 
 const names = {
-	...{ Main: taken, HEAD: taken, "heads/main": taken, "refs/x": taken },
-	...{
-		register: ofService,
-		"register/two": ofService,
-		"Register/waits": ofService,
-		"declined/two": ofService,
-	},
+	Main: taken,
+	HEAD: taken,
+	"heads/main": taken,
+	"refs/x": taken,
+	register: ofService,
+	"register/two": ofService,
+	"Register/waits": ofService,
+	"declined/two": ofService,
 };
 
 type Refused = [title: string, craft: Craft, text: string];

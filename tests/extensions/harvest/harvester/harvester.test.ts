@@ -44,7 +44,11 @@ function openScene(quietMs = 0) {
 		return fragment ? nodeOf(new TextDecoder().decode(fragment.body)).displayName : "(none)";
 	};
 	const harvester = new Harvester({
-		...{ store: handlers.store, lookAt, everyMs: 7 * day, timers, quietMs },
+		store: handlers.store,
+		lookAt,
+		everyMs: 7 * day,
+		timers,
+		quietMs,
 		now: () => new Date(handlers.now),
 		allKeys: () => [...handlers.store.files.keys()].flatMap((path) => /\/(\w+)\.json$/.exec(path)?.[1] ?? []),
 		checked: (smallkey) => void looks.push(smallkey),

@@ -70,7 +70,8 @@ const can = (people: string) => `failure: can still approve: ${people}`;
 const anyone = can("Ann, bob, rita");
 const isApproved = "success: approved by bob";
 const refresh = {
-	...{ author: bot, from: "maps:refresh" },
+	author: bot,
+	from: "maps:refresh",
 	files: [{ filename: "layers/ab/abc.service.json" }, { filename: "layers/health.json" }],
 };
 const byBob = { reviews: [approval("bob")] };

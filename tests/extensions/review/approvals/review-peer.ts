@@ -89,7 +89,10 @@ export async function startReviewPeer(): Promise<ReviewPeer> {
 		const { number, title = "a change", sha, mergeable = true } = pull;
 		const [owner, ref] = pull.from.split(":");
 		return {
-			...{ number, title, mergeable, user: account(pull.author) },
+			number,
+			title,
+			mergeable,
+			user: account(pull.author),
 			base: { ref: pull.base, repo: { full_name: "maps/layers" } },
 			head: { sha, ref, repo: { full_name: `${owner}/layers` } },
 			state: pull.merged || pull.isClosed ? "closed" : "open",

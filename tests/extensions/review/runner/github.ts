@@ -40,7 +40,9 @@ export function answerGh(world: World, words: readonly string[], body: string | 
 	if (topic === "pr" && verb === "list") {
 		const listed = after("--head") === undefined ? open : of(after("--head"));
 		return listed.map((pull) => ({
-			...{ number: pull.number, headRefName: branchOf(pull), headRefOid: pull.sha },
+			number: pull.number,
+			headRefName: branchOf(pull),
+			headRefOid: pull.sha,
 			statusCheckRollup: world.peer.checks
 				.filter(({ head_sha }) => head_sha === pull.sha)
 				.map(({ name, conclusion }) => ({ name, conclusion: conclusion.toUpperCase() })),
