@@ -32,12 +32,12 @@ const test = sharedSuite<Scene>("a change", async (use) => {
 	return { repository, folder: () => mkdtempSync(join(path, "change-")) };
 });
 
-/** The problem of a line, without the name of the file that it is about. */
+/** The problem in a line of output, without its file. */
 const withoutFile = (line: string) => line.replace(/^\S*layers\S*: /, "");
 
 const smallkeyOf = (path: string) => path.slice(path.lastIndexOf("/") + 1, -".json".length);
 
-/** Sends each file of a change as a request. A refused one stores nothing. @returns what the answers refuse */
+/** Sends each file of a change as a request. A refusal stores nothing. @returns the errors of the answers */
 async function send(prefix: string, files: Files, sender: string) {
 	const service = new Handlers(stored);
 	const errors: string[] = [];
@@ -53,8 +53,8 @@ async function send(prefix: string, files: Files, sender: string) {
 	return errors;
 }
 
-/** What each door says of a change: nothing, where it is accepted. */
-const ask: Record<Door, (files: Files, scene: Scene, sender: string) => Promise<string[]>> = {
+/** The problems that each door finds in a change; none if it accepts it. */
+const problemsBy: Record<Door, (files: Files, scene: Scene, sender: string) => Promise<string[]>> = {
 	PUT: (files, _scene, sender) => send("/register/", files, sender),
 	update: (files, _scene, sender) => send("/v2/update/", files, sender),
 	push: async (files, { repository }) => {
@@ -109,23 +109,23 @@ const ask: Record<Door, (files: Files, scene: Scene, sender: string) => Promise<
 	},
 };
 
-const two = (text: string): Files => ({ "layers/tw/two.json": text });
+const layerTwo = (text: string): Files => ({ "layers/tw/two.json": text });
 const notPlain = "must be a plain file";
 const noDescription = "must be a service description, as npx fragment-publisher harvest writes it";
 const wholeService = feature.replace("MapServer/1", "MapServer");
 
 // biome-ignore format: a table
-const rows: [what: string, doors: string, files: Files, ...problems: string[]][] = [
+const rows: [change: string, doors: string, files: Files, ...problems: string[]][] = [
 	["the case twin of a stored key", "PUT batch", { "layers/on/ONE.json": wms("two") }, "smallkey: ONE differs only in case from one, which is registered, waits for review or is in the same change"],
-	["case twins in one change", "push", { "layers/tw/TWO.json": wms("two"), ...two(wms("two")) }, "smallkey: two differs only in case from TWO, which is registered, waits for review or is in the same change"],
+	["case twins in one change", "push", { "layers/tw/TWO.json": wms("two"), ...layerTwo(wms("two")) }, "smallkey: two differs only in case from TWO, which is registered, waits for review or is in the same change"],
 	["a new key that Windows keeps for a device", "PUT push review validate batch", { "layers/au/Aux.json": wms("two") }, "smallkey: Aux is a name that Windows keeps for a device: no clone there could check it out"],
 	["such a key, stored before that rule", "build", { "layers/au/Aux.json": wms("two") }],
 	["a rename in case only", "push review", { "layers/on/one.json": null, "layers/on/One.json": wms("one") }, "smallkey: One differs only in case from one, which is registered, waits for review or is in the same change"],
 	["a name without a visible character", "PUT update push review validate batch", { "layers/on/one.json": wms("one").replace('"layer"', '"service_name":" ","layer"') }, '/en/service_name: must be visible text on one line, or empty, not " "'],
-	["an address of another kind of service", "batch", two(wholeService), "/en/service_url: must end with the number of one layer: …/MapServer is a whole service"],
-	["such an address, stored before that rule", "build", two(wholeService)],
-	["a body of 70 kB", "PUT", two(wms("two").padEnd(70_000)), "the document: must have at most 65536 bytes"],
-	["a file of 70 kB", "push", two(wms("two").padEnd(70_000)), "the document: must have at most 65536 bytes"],
+	["an address of another kind of service", "batch", layerTwo(wholeService), "/en/service_url: must end with the number of one layer: …/MapServer is a whole service"],
+	["such an address, stored before that rule", "build", layerTwo(wholeService)],
+	["a body of 70 kB", "PUT", layerTwo(wms("two").padEnd(70_000)), "the document: must have at most 65536 bytes"],
+	["a file of 70 kB", "push", layerTwo(wms("two").padEnd(70_000)), "the document: must have at most 65536 bytes"],
 	["a file in another folder", "validate", { "layers/xy/two.json": wms("two") }, "must be at layers/tw/two.json"],
 	["a symbolic link", "batch review", { "layers/tw/two.json": { link: "/etc/passwd" } }, notPlain],
 	["a service description of another form", "push review", { "layers/fe/feature.service.json": '{"en":1}' }, noDescription],
@@ -135,15 +135,15 @@ const rows: [what: string, doors: string, files: Files, ...problems: string[]][]
 	["a file called layers", "push", { layers: "text" }, "must be in the folder layers, in lower case", "must not be removed"],
 ];
 
-for (const [what, doors, files, ...problems] of rows)
+for (const [change, doors, files, ...problems] of rows)
 	for (const door of words(doors) as Door[])
-		test(`with ${what}, by ${door}: ${problems.length > 0 ? "refused" : "accepted"}`, async (scene) => {
-			assert.equal((await ask[door](files, scene, "jstest")).sort(), problems.sort());
+		test(`with ${change}, by ${door}: ${problems.length > 0 ? "refused" : "accepted"}`, async (scene) => {
+			assert.equal((await problemsBy[door](files, scene, "jstest")).sort(), problems.toSorted());
 		});
 
 for (const door of ["PUT", "update"] as const)
 	test(`by ${door} of a sender who may change other keys only: refused`, async (scene) => {
-		assert.equal(await ask[door]({ "layers/on/one.json": wms("two") }, scene, "narrow"), [
+		assert.equal(await problemsBy[door]({ "layers/on/one.json": wms("two") }, scene, "narrow"), [
 			"smallkey: sender narrow may change these keys only: ab* x?; not one",
 		]);
 	});

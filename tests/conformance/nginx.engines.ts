@@ -1,4 +1,4 @@
 import { nginx } from "./nginx-engine.ts";
-import { conformance } from "./suite.ts";
+import { testConformance } from "./suite.ts";
 
-conformance(nginx);
+testConformance(nginx);

@@ -4,9 +4,9 @@ import { readCommit } from "../../store/files/version.ts";
 import { Handlers } from "../helpers/handlers.ts";
 import { listen } from "../helpers/listen.ts";
 import { senders } from "./engine.ts";
-import { conformance } from "./suite.ts";
+import { testConformance } from "./suite.ts";
 
-conformance({
+testConformance({
 	name: "Node",
 	missing: null,
 	async start(layers) {

@@ -1,5 +1,5 @@
 import { workersWithBucket } from "./engines.ts";
-import { conformance } from "./suite.ts";
+import { testConformance } from "./suite.ts";
 
 // A bucket changes where reads come from, and nothing else.
-conformance(workersWithBucket, false);
+testConformance(workersWithBucket, false);

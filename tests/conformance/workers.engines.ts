@@ -1,4 +1,4 @@
 import { workers } from "./engines.ts";
-import { conformance } from "./suite.ts";
+import { testConformance } from "./suite.ts";
 
-conformance(workers);
+testConformance(workers);

@@ -22,13 +22,13 @@ export function assertAcceptedAt(target: TargetName, text: string) {
 	assert.ok(validate(fragment), `${target}: ${text}\n${JSON.stringify(validate.errors, null, 1)}`);
 	if (target === "ramp4") assert.is(readAsRamp4([fragment]).length, 1);
 	if (target !== "v2") return;
-	// What FGPV does not know is null in a list: it never gets it.
+	// In a list, a layer that FGPV does not draw is null.
 	const listed = fragment.layers[0].layerType === "ogcWmts" ? null : fragment;
 	assert.is(readAsFgpv([null, listed]).length, listed ? 1 : 0);
 	if (isForGeoview(fragment.layers[0])) assert.is(readAsGeoview([fragment]).length, 1);
 }
 
-/** Whether GeoView has a way to draw a node: not tiles, and no single layer of a server that is not a FeatureServer. */
+/** Whether GeoView can draw a node: no tiles, and no single layer of a MapServer. */
 function isForGeoview({ layerType, url, layerEntries }: Record<string, unknown>) {
 	if (layerType === "esriTile") return false;
 	return layerType !== "esriFeature" || layerEntries !== undefined || /FeatureServer/.test(String(url));

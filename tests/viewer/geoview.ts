@@ -1,46 +1,53 @@
+// biome-ignore lint/suspicious/noExplicitAny: viewers read members without checking them
+type Json = any;
+
 interface GeoviewLayer {
 	id: string;
 	/** Names or numbers of the layers inside the service. */
 	layers: string[];
 }
 
-/** What GeoView makes of an answer of `/v2/docs/`. @throws {Error} where it would fail, or never end loading */
-// biome-ignore lint/suspicious/noExplicitAny: it reads whatever it gets
-export function readAsGeoview(elements: any[]): GeoviewLayer[] {
-	// An empty list is caught, and shown as an error of that layer; an element that is null is not (2.0.0 to June 2026).
-	if (elements.some((element) => element === null)) throw new Error("GeoView never ends loading on null");
+/**
+ * Reads an answer of `/v2/docs/` as GeoView does, by its sources from 2.0.0 to June 2026.
+ * @throws {Error} where GeoView fails, or loads forever
+ */
+export function readAsGeoview(elements: Json[]): GeoviewLayer[] {
+	// Of an empty list it only shows an error of that layer.
+	if (elements.includes(null)) throw new Error("GeoView loads forever on null");
 	return elements.flatMap(({ layers }) => readNode(layers[0]));
 }
 
-/** The same of the portal's answer at `/vcs`. */
-// biome-ignore lint/suspicious/noExplicitAny: it reads whatever it gets
-export function readAsPortal(answer: any, lang: string): GeoviewLayer[] {
+/** Reads an answer of `/vcs` as the geo.ca portal does. @throws {Error} as `readAsGeoview` */
+export function readAsPortal(answer: Json, lang: string): GeoviewLayer[] {
 	return readAsGeoview(answer.response.rcs[lang]);
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: it reads whatever it gets
-function readNode(node: any) {
-	const layerOf = (layers: (string | number)[]) => [
-		{ id: node.id.split(".")[1], layers: layers.map(String) },
-	];
-	if (node.url.indexOf("FeatureServer") > -1) {
-		// Everything is in the address: whatever the entries say.
-		const number = node.url.split("/").pop();
-		if (!/^\d+$/.test(number)) throw new Error(`GeoView asks for the layer ${number} of ${node.url}`);
-		return layerOf([number]);
-	}
-	if (node.layerEntries?.length === 0) throw new Error("GeoView never ends loading a layer of no entries");
-	switch (node.layerType) {
+function readNode(node: Json): GeoviewLayer[] {
+	const layers = layersIn(node);
+	return layers ? [{ id: node.id.split(".")[1], layers: layers.map(String) }] : [];
+}
+
+/** Null for a type that GeoView does not draw: it only warns. */
+function layersIn({ url, layerType, layerEntries }: Json): (string | number)[] | null {
+	// Of a FeatureServer, it ignores the entries.
+	if (url.includes("FeatureServer")) return [layerNumberIn(url)];
+	if (layerEntries?.length === 0) throw new Error("GeoView loads forever on a layer without entries");
+	switch (layerType) {
 		case "esriDynamic":
 		case "esriFeature":
-			return layerOf(node.layerEntries.map(({ index }: { index: number }) => index));
+			return layerEntries.map(({ index }: { index: number }) => index);
 		case "ogcWms":
 		case "ogcWmts":
-			return layerOf(node.layerEntries.map(({ id }: { id: string }) => id));
+			return layerEntries.map(({ id }: { id: string }) => id);
 		case "esriImage":
-			return layerOf([]);
-		default:
-			// It warns, and goes on.
 			return [];
+		default:
+			return null;
 	}
+}
+
+function layerNumberIn(url: string): string {
+	const number = url.split("/").at(-1) ?? "";
+	if (!/^\d+$/.test(number)) throw new Error(`GeoView asks for the layer ${number} of ${url}`);
+	return number;
 }
