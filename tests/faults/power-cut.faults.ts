@@ -3,7 +3,7 @@ import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { usedBefore } from "../../store/decide.ts";
 import { freshSuite, runUnless } from "../helpers/world.ts";
-import { committed, git, openEmpty, put } from "../store/git-store.ts";
+import { commitIdOf, git, openEmpty, put } from "../store/git-store.ts";
 import { LoopDisk } from "./disk.ts";
 import { noteFault } from "./world.ts";
 
@@ -14,7 +14,7 @@ async function checkCut(folder: string, acknowledged: string[], branch: string) 
 	assert.is(await git(folder, "rev-parse", `refs/heads/${branch}`), acknowledged.at(-1));
 	assert.is(await git(folder, "fsck", "--strict", "--no-dangling"), "");
 	await using reopened = await openEmpty(folder);
-	await committed(put(reopened, "after-the-cut"));
+	await commitIdOf(put(reopened, "after-the-cut"));
 }
 
 const test = freshSuite("power cuts", async (use) => ({ disk: use((await LoopDisk.mount()) as LoopDisk) }));
@@ -26,7 +26,7 @@ test(`power cut right after an answer, ${rounds} times: what was acknowledged is
 	for (let round = 0; round < rounds; round += 1) {
 		const review = round % 4 === 3;
 		const smallkey = `layer-${round}`;
-		acknowledged.push(await committed(put(store, smallkey, "limits", { review })));
+		acknowledged.push(await commitIdOf(put(store, smallkey, "limits", { review })));
 		const cut = await disk.cutPower(`cut-${round}`);
 		await checkCut(join(cut, "made/anew"), acknowledged, review ? `register/${smallkey}` : "main");
 	}
@@ -46,13 +46,13 @@ test("power cut before an answer: a request that is on the branch is used", asyn
 	};
 	await using store = await openEmpty(folder, { sync });
 	const request = "a".repeat(64);
-	await committed(put(store, "one"));
+	await commitIdOf(put(store, "one"));
 	isCutting = true;
-	await committed(put(store, "one", "captured", { request }));
+	await commitIdOf(put(store, "one", "captured", { request }));
 	const after = join((await cut) as unknown as string, "data");
 	assert.match(await git(after, "log", "-1", "--format=%B", "refs/heads/main"), `Request: ${request}`);
 	await using reopened = await openEmpty(after);
-	await committed(put(reopened, "one", "newer"));
+	await commitIdOf(put(reopened, "one", "newer"));
 	assert.equal(await put(reopened, "one", "captured", { request }), usedBefore);
 	const fault = "a power cut after the commit, before its answer";
 	const publisher = "no answer; the same request after a change: 401";

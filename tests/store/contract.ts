@@ -50,7 +50,7 @@ export function putting(smallkey: string, text: string | null) {
 }
 
 /** @throws {Error} if a change is refused */
-export async function accepted(change: ReturnType<Store["change"]>): Promise<Commit> {
+export async function commitOf(change: ReturnType<Store["change"]>): Promise<Commit> {
 	const outcome = await change;
 	if (isRefusal(outcome)) throw new Error(`refused: ${textsOf(outcome.errors).join()}`);
 	assert.match(outcome.commit, /^[0-9a-f]{40}$/);
@@ -80,7 +80,7 @@ export function testStore(name: string, open: () => Promise<Fresh>): void {
 			store,
 			send,
 			read,
-			put: (...words) => accepted(send(...words)),
+			put: (...words) => commitOf(send(...words)),
 			async stored(smallkey) {
 				const layer = await read(smallkey);
 				return layer ? JSON.parse(layer.registration).value : undefined;
@@ -109,10 +109,10 @@ export function testStore(name: string, open: () => Promise<Fresh>): void {
 			const paths = [layerPath("ozone"), descriptionPath("ozone")];
 			return async () => paths.map((path, at) => ({ path, text: texts[at] ?? null }));
 		};
-		await accepted(store.change(edits(registration, description), metaOf("ozone")));
+		await commitOf(store.change(edits(registration, description), metaOf("ozone")));
 		assert.equal(await read("ozone"), { registration, description }, "byte for byte");
 		await put("ozonly", 2);
-		assert.is((await accepted(store.change(edits(), metaOf("ozone")))).changed, true);
+		assert.is((await commitOf(store.change(edits(), metaOf("ozone")))).changed, true);
 		const after = await store.served();
 		assert.is(await after.read("ozone"), null);
 		assert.equal([await after.spellings("ozone"), await after.spellings("ozonly")], [[], ["ozonly"]]);
@@ -219,7 +219,7 @@ export function testStore(name: string, open: () => Promise<Fresh>): void {
 			return [{ path: layerPath("counter"), text: textOf(value + 1) }];
 		};
 		const changes = Array.from({ length: 20 }, (_, index) => [
-			accepted(store.change(counting, metaOf("counter"))),
+			commitOf(store.change(counting, metaOf("counter"))),
 			put(`many-${index}`, index),
 		]);
 		for (const { changed } of await Promise.all(changes.flat())) assert.is(changed, true);

@@ -9,7 +9,7 @@ import { UsedRequests } from "../../store/used-requests.ts";
 import { noon } from "../helpers/local.ts";
 import { freshSuite, temporaryFolder } from "../helpers/world.ts";
 import { metaOf, newRequest } from "./contract.ts";
-import { committed, TestRepository } from "./git-store.ts";
+import { commitIdOf, TestRepository } from "./git-store.ts";
 import { replaceGit } from "./other-git.ts";
 
 const minuteMs = 60_000;
@@ -52,7 +52,7 @@ test("a replay of a change that was refused after its commit is refused", async 
 	}
 	const second = repository.put("k", "two");
 	const replay = repository.put("k", "one", first);
-	const commit = await committed(second);
+	const commit = await commitIdOf(second);
 	assert.ok(isRefusal(await replay));
 	assert.is(await repository.tip(), commit);
 });
@@ -118,7 +118,7 @@ test("a line that a power cut has cut off spoils no other line", async ({ reposi
 test("a repeat whose first method is not known is answered like the first", async ({ repository }) => {
 	const decide = async () => ((await repository.read("k")) ? [] : [{ path: layerPath("k"), text: "1\n" }]);
 	const meta = { ...metaOf("k", { time: noon }), method: "PUT" };
-	const change = () => committed(repository.store.change(decide, meta));
+	const change = () => commitIdOf(repository.store.change(decide, meta));
 	const commit = await change();
 	// Without the log, the request is read from the commit.
 	await repository.store.close();

@@ -7,7 +7,7 @@ import { type GitStore, type GitStoreOptions, openGitStore } from "../../store/g
 import { syncPath } from "../../store/git/writer.ts";
 import type { Commit, Layer, Log, Meta, Refusal } from "../../store/store.ts";
 import { wms } from "../helpers/local.ts";
-import { accepted, metaOf } from "./contract.ts";
+import { commitOf, metaOf } from "./contract.ts";
 
 export function logTo(reported: unknown[], lines: object[] = []): Log {
 	return {
@@ -38,8 +38,8 @@ export function put(
 	return store.change(decide, metaOf(smallkey, parts));
 }
 
-export async function committed(change: Promise<Commit | Refusal>): Promise<string> {
-	return (await accepted(change)).commit;
+export async function commitIdOf(change: Promise<Commit | Refusal>): Promise<string> {
+	return (await commitOf(change)).commit;
 }
 
 export async function git(folder: string, ...args: string[]): Promise<string> {

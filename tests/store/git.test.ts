@@ -15,7 +15,7 @@ import { descendantsWith } from "../helpers/process.ts";
 import { eventually, gate } from "../helpers/wait.ts";
 import { sharedSuite, temporaryFolder, words, writeFiles } from "../helpers/world.ts";
 import { assertBusy, metaOf } from "./contract.ts";
-import { committed, openEmpty, publishNothing, TestRepository } from "./git-store.ts";
+import { commitIdOf, openEmpty, publishNothing, TestRepository } from "./git-store.ts";
 import { replaceGit, signalledImport } from "./other-git.ts";
 
 const made: string[] = [];
@@ -55,7 +55,7 @@ test("a new repository is on the disk with all folders on its path, and set up",
 test("a commit names its sender, its time, its trailers and the service", async ({ repository }) => {
 	const request = "a".repeat(64);
 	const time = Date.UTC(2026, 2, 4, 12);
-	const commit = await committed(
+	const commit = await commitIdOf(
 		repository.put("who", "a", { author: "energy", time, subject: "register who (wms)", request }),
 	);
 	const format = "--format=%an <%ae> %at%n%cn <%ce>%n%B";
@@ -75,13 +75,13 @@ test("a change is answered after the names of its pack and its branch are on the
 		if (path.startsWith(repository.path))
 			synced.push({ name: path.slice(repository.path.length + 1), head: await repository.tip() });
 	};
-	const commit = await committed(repository.put("one"));
+	const commit = await commitIdOf(repository.put("one"));
 	assert.equal(synced, [
 		{ name: "objects/pack", head: commit },
 		{ name: "refs/heads", head: commit },
 	]);
 	synced.length = 0;
-	await committed(repository.put("one", "two", { review: true }));
+	await commitIdOf(repository.put("one", "two", { review: true }));
 	assert.equal(
 		synced.map(({ name }) => name),
 		["objects/pack", "refs/heads/register", "refs/heads"],
@@ -100,7 +100,7 @@ test("groups reach branch, readers and senders in the order of their changes", a
 	const answered: string[] = [];
 	const changes: Promise<string>[] = [];
 	const add = () => {
-		const change = committed(repository.put("order", `change ${changes.length}`));
+		const change = commitIdOf(repository.put("order", `change ${changes.length}`));
 		void change.then((commit) => answered.push(commit));
 		changes.push(change);
 	};
@@ -121,12 +121,12 @@ test("groups reach branch, readers and senders in the order of their changes", a
 });
 
 test("a layer's last commit is found, a pushed one too", async ({ repository }) => {
-	const first = await committed(repository.put("last", "first"));
-	await committed(repository.put("other", "first"));
+	const first = await commitIdOf(repository.put("last", "first"));
+	await commitIdOf(repository.put("other", "first"));
 	assert.is(await repository.store.lastCommit("last"), first);
-	await committed(repository.put("last", "second"));
+	await commitIdOf(repository.put("last", "second"));
 	const pushed = await repository.commit("revert", `${first}^{tree}`);
-	await committed(repository.put("other", "fourth"));
+	await commitIdOf(repository.put("other", "fourth"));
 	assert.is(await repository.store.lastCommit("last"), pushed);
 	assert.is(await repository.store.lastCommit("none"), null);
 });
@@ -149,7 +149,7 @@ test("no message of a commit can name another branch", async ({ repository }) =>
 });
 
 test("a branch that has gone back is not followed, and nothing is written on it", async ({ repository }) => {
-	const served = await committed(repository.put("back"));
+	const served = await commitIdOf(repository.put("back"));
 	await repository.git("update-ref", "refs/heads/main", `${served}^`);
 	assert.instance(await outcomeOf(repository.put("back", "other")), StoreBusy);
 	assert.is(repository.store.state(), "the repository is damaged");
@@ -158,7 +158,7 @@ test("a branch that has gone back is not followed, and nothing is written on it"
 	assert.match(repository.log.join("\n"), /the branch main is at \w+, which does not have \w+,/);
 	assert.match(repository.log.join("\n"), `update-ref refs/heads/main ${served}" goes back to it`);
 	await repository.git("update-ref", "refs/heads/main", served);
-	await committed(repository.put("back", "other"));
+	await commitIdOf(repository.put("back", "other"));
 	assert.is(repository.store.state(), null);
 });
 
@@ -169,12 +169,12 @@ test("locks that a killed process left refuse no change", async ({ repository })
 		await writeFile(lock, "");
 		// A clock that jumped may have given it any time.
 		await utimes(lock, new Date("2100-01-01"), new Date("2100-01-01"));
-		assert.is(await committed(repository.put("locked", name)), await repository.tip());
+		assert.is(await commitIdOf(repository.put("locked", name)), await repository.tip());
 	}
-	await committed(repository.put("locked", "first", { review: true }));
+	await commitIdOf(repository.put("locked", "first", { review: true }));
 	await writeFile(join(repository.path, "refs/heads/register/locked.lock"), "");
 	const before = repository.store.tip;
-	assert.ok(await committed(repository.put("locked", "second", { review: true })));
+	assert.ok(await commitIdOf(repository.put("locked", "second", { review: true })));
 	assert.is(repository.store.tip, before);
 });
 
@@ -190,12 +190,12 @@ test("a lock in changing hands is left alone", async ({ repository }) => {
 	repository.log.length = 0;
 	const [refused, review] = [repository.put("hands"), repository.put("hands", "a", { review: true })];
 	const busy = await outcomeOf(refused);
-	await committed(review);
+	await commitIdOf(review);
 	assertBusy(busy, "branch-moved");
 	assert.match(String(busy), /holding the branch main: .*HEAD\.lock/);
 	clearInterval(working);
 	assert.not.match(repository.log.join("\n"), "HEAD.lock: removed");
-	await committed(repository.put("hands"));
+	await commitIdOf(repository.put("hands"));
 });
 
 function stopWriter({ folder }: TestRepository): Disposable {
@@ -212,14 +212,14 @@ test("a disk that does not answer blocks no later change", async ({ repository }
 	assertBusy(await outcomeOf(repository.put("disk")), "busy");
 	assert.is(repository.store.state(), "the disk does not answer");
 	release();
-	await committed(repository.put("two"));
+	await commitIdOf(repository.put("two"));
 	assert.is(repository.store.state(), null);
 	await repository.restart();
 });
 
 test("a git fast-import that hangs is ended, and a refused change not stored", async ({ repository }) => {
 	await repository.restart({ silenceMs });
-	await committed(repository.put("process"));
+	await commitIdOf(repository.put("process"));
 	const before = await repository.tip();
 	using _ = stopWriter(repository);
 	const error = await outcomeOf(repository.put("hung"));
@@ -228,7 +228,7 @@ test("a git fast-import that hangs is ended, and a refused change not stored", a
 	assert.is(repository.store.state(), "git does not answer");
 	assert.is(await repository.tip(), before);
 	await eventually(() => descendantsWith(process.pid, repository.folder, "fast-import").length === 0);
-	await committed(repository.put("process", "after"));
+	await commitIdOf(repository.put("process", "after"));
 	assert.is(repository.store.state(), null);
 	assert.is(await repository.read("hung"), null);
 });
@@ -243,7 +243,7 @@ test("a git that is killed at the move of the branch leaves no pack that repacks
 	for (let round = 0; round < 3; round += 1) {
 		assertBusy(await outcomeOf(repository.put("kept", `round ${round}`)), "busy");
 		assert.ok(existsSync(mark), "one was killed");
-		await committed(repository.put("kept", `round ${round}`));
+		await commitIdOf(repository.put("kept", `round ${round}`));
 		await rm(mark);
 	}
 	writeFiles(repository.path, { [hook]: null });
@@ -256,14 +256,14 @@ test("a git that is killed at the move of the branch leaves no pack that repacks
 
 test("a push between judging and commit is kept, and the change judged again", async ({ repository }) => {
 	const judgedOn: (string | undefined)[] = [];
-	const pushed = await committed(repository.put("meanwhile", "pushed", { review: true }));
+	const pushed = await commitIdOf(repository.put("meanwhile", "pushed", { review: true }));
 	const before = await repository.tip();
 	const decide = async (now: Reader) => {
 		judgedOn.push((await now.read("meanwhile"))?.registration);
 		if (judgedOn.length === 1) await repository.commit("pushed meanwhile", `${pushed}^{tree}`);
 		return [{ path: layerPath("between"), text: wms("between") }];
 	};
-	const commit = await committed(repository.store.change(decide, metaOf("between")));
+	const commit = await commitIdOf(repository.store.change(decide, metaOf("between")));
 	assert.equal(judgedOn, [undefined, wms("pushed")]);
 	assert.is(await repository.git("rev-parse", `${commit}~2`), before);
 	assert.ok(await repository.read("meanwhile"));
@@ -271,7 +271,7 @@ test("a push between judging and commit is kept, and the change judged again", a
 
 test("an end comes although git hangs, and those who wait are refused", async ({ repository }) => {
 	await repository.restart({ silenceMs });
-	await committed(repository.put("process", "end"));
+	await commitIdOf(repository.put("process", "end"));
 	using _ = stopWriter(repository);
 	const waiting = outcomeOf(repository.put("process", "waits"));
 	await repository.store.close();
@@ -316,9 +316,9 @@ for (const [what, error, failureMs, code, reason] of [
 			assert.match(repository.log.join("\n"), /^.+(EIO|no room on the disk)$/, `${incident} is logged once`);
 			const synced: string[] = [];
 			repository.sync = async (path) => void synced.push(path.slice(repository.path.length + 1));
-			await committed(repository.store.change(async () => [], metaOf("full")));
+			await commitIdOf(repository.store.change(async () => [], metaOf("full")));
 			assert.equal(synced, ["objects/pack", "refs/heads"]);
-			await committed(repository.put("full"));
+			await commitIdOf(repository.put("full"));
 			assert.is(repository.store.state(), null);
 		}
 	});
@@ -336,10 +336,10 @@ test("what git says of a failure is the reason, and nothing is stored", async ({
 			const both = [false, true].map((review) => outcomeOf(repository.put("said", "a", { review })));
 			for (const error of await Promise.all(both)) assertBusy(error, code);
 		}
-		await committed(repository.store.change(async () => [], metaOf("one")));
+		await commitIdOf(repository.store.change(async () => [], metaOf("one")));
 		assert.is(repository.store.state(), reason);
 		assert.is(await repository.tip(), before);
-		await committed(repository.put("said"));
+		await commitIdOf(repository.put("said"));
 	}
 });
 
@@ -349,10 +349,10 @@ test("many packs are repacked", async ({ repository }) => {
 	const maxPacks = (await packs()) + 8;
 	await repository.restart({ pollMs: 20, maxPacks });
 	const count = await repository.git("rev-list", "--count", "main");
-	for (let round = 0; round < 10; round += 1) await committed(repository.put("packs", `round ${round}`));
+	for (let round = 0; round < 10; round += 1) await commitIdOf(repository.put("packs", `round ${round}`));
 	repository.store.start();
 	await eventually(async () => (await packs()) < maxPacks);
-	await committed(repository.put("packs", "after"));
+	await commitIdOf(repository.put("packs", "after"));
 	assert.is(Number(await repository.git("rev-list", "--count", "main")), Number(count) + 11);
 	await repository.store.close();
 	assert.is(await repository.git("fsck", "--strict", "--no-dangling"), "");
@@ -376,13 +376,13 @@ test("a request is used where a branch has its commit of the service, and only t
 	};
 	for (const [digit, place] of ["main", "register", "declined"].entries()) {
 		const [request, review] = [requestOf(String(digit)), place !== "main"];
-		const commit = await committed(put(request, { review }));
+		const commit = await commitIdOf(put(request, { review }));
 		if (place === "declined") {
 			await repository.git("branch", "declined/register/replay/1", commit);
 			await repository.git("branch", "-D", "register/replay");
 		}
 		await forget();
-		await committed(repository.put("replay", "newer", { review }));
+		await commitIdOf(repository.put("replay", "newer", { review }));
 		assert.is(await isUsed(request, { review }), true, place);
 	}
 	for (const [who, digit] of [

@@ -8,7 +8,7 @@ import { serviceAuthor } from "../../store/naming.ts";
 import { type Edit, type Meta, type Reader, type Store, StoreBusy } from "../../store/store.ts";
 import { gate } from "../helpers/wait.ts";
 import { sharedSuite } from "../helpers/world.ts";
-import { accepted, assertBusy, metaOf, putting } from "./contract.ts";
+import { assertBusy, commitOf, metaOf, putting } from "./contract.ts";
 import type { Effect } from "./fault-proxy.ts";
 import { type Peer, pausingClock, startPeer } from "./github-peer.ts";
 
@@ -17,7 +17,7 @@ const test = sharedSuite("a store on GitHub", async (use) => ({ peer: use(await 
 test.before.each(({ peer }) => void peer.proxy.faults.splice(0));
 
 async function put(store: Store, smallkey: string, text: string, parts: Partial<Meta> = {}) {
-	return accepted(store.change(putting(smallkey, text), metaOf(smallkey, parts)));
+	return commitOf(store.change(putting(smallkey, text), metaOf(smallkey, parts)));
 }
 
 async function requestsOf(peer: Peer, change: () => Promise<unknown>): Promise<string[]> {
@@ -94,7 +94,7 @@ test("a request that another process used is found for five minutes", async ({ p
 	peer.proxy.faults.length = 0;
 	assert.is(await peer.file(layerPath("used")), "2\n");
 	const later = peer.store({ now: () => new Date(Date.now() + 302_000) });
-	await accepted(later.change(putting("used", "1\n"), meta));
+	await commitOf(later.change(putting("used", "1\n"), meta));
 });
 
 test("reads are of one commit, whatever is pushed meanwhile", async ({ peer }) => {
@@ -241,7 +241,7 @@ test("changes for review share one pull request, until it is merged or closed", 
 	fault(peer, "GET", /pulls$/, { kind: "rewrite", body: () => [ofFork] }, 1);
 	assert.ok((await put(store, "fork", "1\n", review)).pullRequest);
 	const batch = async () => ["a1", "b2"].map((key) => ({ path: layerPath(key), text: "1\n" }));
-	const { branch } = await accepted(store.change(batch, metaOf("batch", { smallkey: null, ...review })));
+	const { branch } = await commitOf(store.change(batch, metaOf("batch", { smallkey: null, ...review })));
 	assert.equal([branch, await peer.file(layerPath("b2"), branch)], ["register/jstest.batch", "1\n"]);
 });
 
@@ -320,7 +320,7 @@ for (const [index, [name, method, path, effect, seconds, cause]] of endless.entr
 			assert.equal(peer.proxy.requests, [], "GitHub is not asked before the end of the pause");
 			await clock.sleep(60_000);
 		}
-		assert.ok((await accepted(store.change(putting(key, "1\n"), meta))).changed);
+		assert.ok((await commitOf(store.change(putting(key, "1\n"), meta))).changed);
 		assert.is(await count(peer), before + 1);
 	});
 
@@ -381,7 +381,7 @@ test("a move that is lost and followed by another's: found on the branch, and no
 		fault(peer, "GET", /\/commits$/, { kind: "meanwhile", run }, 1);
 		return edits;
 	}, metaOf("lost"));
-	const outcome = await accepted(change);
+	const outcome = await commitOf(change);
 	const commits = await peer.commits();
 	assert.is(outcome.commit, commits[1]?.sha);
 	assert.is(commits.filter(({ commit }) => commit.message.startsWith("register lost ")).length, 1);
@@ -400,7 +400,7 @@ test("a review that stops half-way is whole after a retry", async ({ peer }) => 
 		fault(peer, method, path, { kind });
 		await store.change(putting(key, "1\n"), meta).catch((error) => assert.instance(error, StoreBusy));
 		peer.proxy.faults.length = 0;
-		const { commit, pullRequest } = await accepted(store.change(putting(key, "1\n"), meta));
+		const { commit, pullRequest } = await commitOf(store.change(putting(key, "1\n"), meta));
 		const { data } = await peer.api<Pull[]>("GET", `/pulls?head=maps:register/${key}`);
 		assert.equal([data[0]?.html_url, data.length], [pullRequest, 1]);
 		assert.is((await peer.commits(`register/${key}`))[0]?.sha, commit);
