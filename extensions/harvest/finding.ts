@@ -5,7 +5,7 @@ import { type CheckResult, checkResult } from "./health.ts";
 import type { Service } from "./service.ts";
 
 export interface Finding {
-	/** `wrong`: the publisher has to act. `down`: the service fails. `empty`: nothing is drawn. `well`: a part was not seen. */
+	/** `well`: a part was not seen. */
 	state: SickState | "well";
 	lang: Lang;
 	/** JSON pointer into the registration: `/en/service_url`. */

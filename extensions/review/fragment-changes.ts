@@ -66,7 +66,7 @@ function fragmentAt(target: TargetName, facts: LayerFacts | null): unknown {
 	return facts && JSON.parse(renderAt(target, facts) ?? "null");
 }
 
-/** How many members change from one value to another: `false false "old" "new"` → 2. */
+/** Whether the layer is added or removed, old and new value of members → their number: `false false "a" "b"` → 2. */
 type ChangeCounts = ReadonlyMap<string, number>;
 
 /** Whether the changes are among those of another target. Without counts, only the layer's type changes. */
@@ -83,7 +83,6 @@ function linesOf(fragment: unknown): string[] {
 	return fragment === null ? [] : JSON.stringify(fragment, null, 2).split("\n");
 }
 
-/** Counts the change of a member apart from that of a member of a layer that is added or removed. */
 function countChanges(before: unknown, after: unknown): ChangeCounts {
 	const [old, fresh] = [new Map(valuesIn(before)), new Map(valuesIn(after))];
 	const counts = new Map<string, number>();

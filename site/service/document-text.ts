@@ -35,32 +35,33 @@ function decoderOf(label: string | undefined): TextDecoder | null {
 	}
 }
 
-/** In bytes as characters: a sequence of UTF-8, or one other byte. */
+/** Matches a sequence of UTF-8, or another byte, in `charactersOf`. */
 const sequences = /[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}|[\x80-\xff]/g;
 
-/** The incomplete sequence at the end of a part. */
+/** Matches an incomplete sequence of UTF-8 at the end. */
 const incompleteEnd = /(?:[\xc2-\xdf]|[\xe0-\xef][\x80-\xbf]?|[\xf0-\xf4][\x80-\xbf]{0,2})$/;
 
-/** Reads bytes that are not UTF-8, although UTF-8 is announced. */
+/** Decodes what is announced as UTF-8, but may have other bytes. */
 class LenientUtf8 {
 	readonly #utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 	readonly #windows = new TextDecoder("windows-1252");
 	#rest = new Uint8Array(0);
-	#isDeclared = false;
+	/** Null until a part is not UTF-8. */
+	#decoder: TextDecoder | null = null;
 
 	/** @param declared decodes from the first part that is not UTF-8; null: windows-1252, byte by byte */
 	constructor(readonly declared: TextDecoder | null) {}
 
 	decode(part: Uint8Array, { stream } = { stream: false }): string {
-		if (this.#isDeclared && this.declared) return this.declared.decode(part, { stream });
+		if (this.#decoder) return this.#decoder.decode(part, { stream });
 		const bytes = concat([this.#rest, part]);
 		const whole = bytes.subarray(0, bytes.length - (stream ? incompleteLength(bytes) : 0));
 		this.#rest = bytes.slice(whole.length);
 		const text = this.#decodeUtf8(whole);
 		if (text !== null) return text;
 		if (!this.declared) return charactersOf(whole).replace(sequences, (match) => this.#decodeSequence(match));
-		this.#isDeclared = true;
-		return this.declared.decode(bytes, { stream });
+		this.#decoder = this.declared;
+		return this.#decoder.decode(bytes, { stream });
 	}
 
 	#decodeSequence(characters: string): string {
