@@ -51,11 +51,7 @@ function findingsOf(service: Service, look: Cause[] | Trouble): Finding[] {
 }
 
 /** @returns what could not be seen of a layer that is well @throws {Trouble} */
-async function lookAtService(
-	service: Service,
-	before: LangDescription | null,
-	clients: Clients,
-): Promise<Cause[]> {
+async function lookAtService(service: Service, before: LangDescription | null, clients: Clients) {
 	// A whole service has no layer that could be another one.
 	const now = before && !("entries" in before) ? await describeNow(service, clients) : null;
 	if (now) await checkSameLayer(before, now, clients);

@@ -75,34 +75,43 @@ function variantsOf({ layer, mapWkid }: Subject, facts: PictureFacts) {
 }
 
 /**
- * At the document's address, else at the registered one.
+ * Asks at the document's address, then at the registered one.
  * @returns null if the layer is drawn only in references that are not known here
  * @throws {Trouble}
  */
 async function findFirstPicture(subject: Subject, facts: PictureFacts, ask: Ask) {
-	const { address, capabilities, layer } = subject;
+	const { address } = subject;
 	const variants = variantsOf(subject, facts);
-	const documentPlace = requestOf(subject, facts, "").address;
+	const documentAddress = requestOf(subject, facts, "").address;
+	const isSame = withoutParameters(documentAddress, true) === withoutParameters(address, true);
 	const notes: Cause[] = [];
 	let trouble: Trouble | null = null;
-	const isSame = withoutParameters(documentPlace, true) === withoutParameters(address, true);
-	for (const place of isSame ? [documentPlace] : [documentPlace, address]) {
-		trouble = null;
-		for (const { reference, ...variant } of variants) {
-			const places = placesIn(reference, capabilities, layer, variant.facts);
-			if (!places) continue;
-			const request = requestOf(subject, { ...variant.facts, address: place }, reference);
-			const picture = await askPicture(request, places.boxes[0] ?? [], facts, ask);
-			if (!(picture instanceof Trouble))
-				return { request, places, picture, notes: [...notes, ...variant.notes] };
-			trouble ??= picture;
-			if (!isRefused(picture)) break;
-		}
+	for (const place of isSame ? [documentAddress] : [documentAddress, address]) {
+		const first = await tryVariants(subject, place, variants, ask);
+		if (first && !(first instanceof Trouble)) return { ...first, notes: [...notes, ...first.notes] };
+		trouble = first;
 		if (trouble && place !== address) notes.push(causeOf("map-address", quote(place), trouble.what));
 	}
 	// The document does not offer the only variant that was tried.
 	if (variants.length === 1 && trouble && isRefused(trouble)) return null;
 	throw trouble ?? new Trouble("down", causeOf("no-picture"));
+}
+
+type Variants = ReturnType<typeof variantsOf>;
+
+/** @returns the first picture, else the first trouble; null if no reference has the layer's place */
+async function tryVariants(subject: Subject, address: string, variants: Variants, ask: Ask) {
+	let trouble: Trouble | null = null;
+	for (const { reference, facts, notes } of variants) {
+		const places = placesIn(reference, subject.capabilities, subject.layer, facts);
+		if (!places) continue;
+		const request = requestOf(subject, { ...facts, address }, reference);
+		const picture = await askPicture(request, places.boxes[0] ?? [], facts, ask);
+		if (!(picture instanceof Trouble)) return { request, places, picture, notes };
+		trouble ??= picture;
+		if (!isRefused(picture)) break;
+	}
+	return trouble;
 }
 
 /** The server answers: another request may be right. */
