@@ -25,7 +25,7 @@ function draftProblem({ place, ...text }: Problem): DraftProblem {
 	return { pointer, text: textIn(lang, { ...text, place: pointer ? "" : place }) };
 }
 
-export type CheckedDraft = ReturnType<typeof checkDraft>;
+type CheckedDraft = ReturnType<typeof checkDraft>;
 
 /** The rules are those of a PUT. */
 export function checkDraft(text: string) {

@@ -1,8 +1,6 @@
 import { concat } from "../../store/hashes.ts";
 import type { Parts } from "./gzip.ts";
 
-type Decode = (part: Uint8Array, options?: { stream: boolean }) => string;
-
 /** Byte order marks, or the bytes of `<`, and their encodings. Some servers put the mark of UTF-16 before single bytes. */
 const encodingMarks = [
 	[/^\xef\xbb\xbf/, "utf-8"],
@@ -14,16 +12,15 @@ const encodingMarks = [
 const maxPrologBytes = 1024;
 
 /** The encoding is in the byte order mark, the content type or the declaration, or UTF-8 (RFC 7303, section 3). */
-function createDecode(start: Uint8Array, contentType: string): Decode {
+function createDecoder(start: Uint8Array, contentType: string): TextDecoder | LenientUtf8 {
 	const prolog = new TextDecoder("latin1").decode(start.subarray(0, maxPrologBytes));
 	const [, markLabel] = encodingMarks.find(([mark]) => mark.test(prolog)) ?? [];
 	const typeLabel = /charset\s*=\s*["']?([\w.:-]+)/i.exec(contentType)?.[1];
 	// A CGI program's header may precede the declaration.
 	const declared = decoderOf(/<\?xml\s[^>]*?encoding\s*=\s*["']([\w.:-]+)["']/.exec(prolog)?.[1]);
 	const decoder = decoderOf(markLabel) ?? decoderOf(typeLabel) ?? declared ?? new TextDecoder();
-	if (decoder.encoding !== "utf-8") return (part, options) => decoder.decode(part, options);
-	const utf8 = new LenientUtf8(declared?.encoding === "utf-8" || markLabel ? null : declared);
-	return (part, options) => utf8.decode(part, options);
+	if (decoder.encoding !== "utf-8") return decoder;
+	return new LenientUtf8(declared?.encoding === "utf-8" || markLabel ? null : declared);
 }
 
 /** Null for an unknown encoding. @param label WHATWG Encoding, section 4.2 */
@@ -47,21 +44,21 @@ class LenientUtf8 {
 	readonly #windows = new TextDecoder("windows-1252");
 	#rest = new Uint8Array(0);
 	/** Null until a part is not UTF-8. */
-	#decoder: TextDecoder | null = null;
+	#other: TextDecoder | null = null;
 
 	/** @param declared decodes from the first part that is not UTF-8; null: windows-1252, byte by byte */
 	constructor(readonly declared: TextDecoder | null) {}
 
 	decode(part: Uint8Array, { stream } = { stream: false }): string {
-		if (this.#decoder) return this.#decoder.decode(part, { stream });
+		if (this.#other) return this.#other.decode(part, { stream });
 		const bytes = concat([this.#rest, part]);
 		const whole = bytes.subarray(0, bytes.length - (stream ? incompleteLength(bytes) : 0));
 		this.#rest = bytes.slice(whole.length);
 		const text = this.#decodeUtf8(whole);
 		if (text !== null) return text;
 		if (!this.declared) return charactersOf(whole).replace(sequences, (match) => this.#decodeSequence(match));
-		this.#decoder = this.declared;
-		return this.#decoder.decode(bytes, { stream });
+		this.#other = this.declared;
+		return this.#other.decode(bytes, { stream });
 	}
 
 	#decodeSequence(characters: string): string {
@@ -92,15 +89,15 @@ const maxPortionBytes = 1 << 16;
 /** Decodes in portions; the first has the whole prolog. Never throws for wrong bytes. */
 export async function* decodeParts(parts: Parts, contentType: string): AsyncGenerator<string> {
 	let portion = new Uint8Array(0);
-	let decode: Decode | null = null;
+	let decoder: TextDecoder | LenientUtf8 | null = null;
 	for await (const part of parts) {
 		for (let start = 0; start < part.length; start += maxPortionBytes) {
 			portion = concat([portion, part.subarray(start, start + maxPortionBytes)]);
-			if (!decode && portion.length < maxPrologBytes) continue;
-			decode ??= createDecode(portion, contentType);
-			yield decode(portion, { stream: true });
+			if (!decoder && portion.length < maxPrologBytes) continue;
+			decoder ??= createDecoder(portion, contentType);
+			yield decoder.decode(portion, { stream: true });
 			portion = new Uint8Array(0);
 		}
 	}
-	yield (decode ?? createDecode(portion, contentType))(portion);
+	yield (decoder ?? createDecoder(portion, contentType)).decode(portion);
 }

@@ -1,4 +1,3 @@
-/** Of a document as it arrives. */
 export type Parts = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 
 /** After decompression. */

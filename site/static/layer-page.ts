@@ -39,7 +39,7 @@ ${embedArticle(entry, contextOf(lang, settings), withoutScript)}
 	return documentHtml(lang, head, body);
 }
 
-export function contextOf(lang: Lang, { publicUrl, site }: PageSettings): LayerContext {
+function contextOf(lang: Lang, { publicUrl, site }: PageSettings): LayerContext {
 	return { lang, root, publicUrl, texts: textsIn[lang], site };
 }
 
