@@ -101,7 +101,7 @@ export interface Order {
 	run(isFirst: boolean): unknown;
 }
 
-export interface SignedRequest {
+interface SignedRequest {
 	target: string;
 	body: Uint8Array;
 	/** The header of a change; empty: not sent. */

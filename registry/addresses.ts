@@ -9,7 +9,7 @@ const places = langs.flatMap((lang) => [
 	["targets", "v2", lang, "service_url"],
 ]);
 
-export const maxAddressLength = addressSchema.maxLength;
+const maxAddressLength = addressSchema.maxLength;
 
 export function addressProblems(value: unknown, rules: Rules): Problem[] {
 	return addressesOf(value).flatMap(({ address, type, path }) => {

@@ -63,7 +63,7 @@ const namedCharacters =
 	"acircâ ccedilç egraveè eacuteé ecircê eumlë icircî iumlï ocircô oeligœ ugraveù ucircû uumlü " +
 	"AgraveÀ CcedilÇ EgraveÈ EacuteÉ EcircÊ IcircÎ OcircÔ";
 
-export const characters = new Map(
+const characters = new Map(
 	Array.from(namedCharacters.matchAll(/([A-Za-z]+)(.)/g), ([, name, text]) => [name, text]),
 );
 

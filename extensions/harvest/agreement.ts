@@ -12,7 +12,7 @@ type Trait =
 	| ("title" | "abstract" | "keywords");
 
 /** Texts for readers of any language, which may quote a service. */
-export interface Evidence {
+interface Evidence {
 	trait: Trait;
 	before: string;
 	after: string;

@@ -6,7 +6,7 @@ import type { Edit, Meta } from "../store.ts";
 import type { StoreBase, Sync } from "./base.ts";
 import { GitFailure, GitKilled, GitTimeout, gitText } from "./commands/run.ts";
 
-export class DiskTimeout extends Error {
+class DiskTimeout extends Error {
 	override name = "DiskTimeout";
 }
 

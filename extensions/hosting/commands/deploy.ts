@@ -16,7 +16,7 @@ import { withTemporaryFolder } from "../../../store/files/files.ts";
 import { readCommit } from "../../../store/files/version.ts";
 import { pkcs8Of } from "../../../store/github/credentials.ts";
 
-export const root = fileURLToPath(new URL("../../..", import.meta.url));
+const root = fileURLToPath(new URL("../../..", import.meta.url));
 
 export const bundlePath = join(root, "deploy/workers/dist/worker.js");
 
