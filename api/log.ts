@@ -17,10 +17,10 @@ export function logText(fields: object): string {
 }
 
 function cutTo(length: number) {
-	return (_name: string, value: unknown) =>
-		typeof value !== "string" || value.length <= length
-			? value
-			: `${value.slice(0, length).toWellFormed()}… (${value.length} characters)`;
+	return (_name: string, value: unknown) => {
+		if (typeof value !== "string" || value.length <= length) return value;
+		return `${value.slice(0, length).toWellFormed()}… (${value.length} characters)`;
+	};
 }
 
 function escapeCharacter(character: string): string {

@@ -22,7 +22,7 @@ export interface Review {
 	waiting: Waiting;
 }
 
-/** Open ones to the served branch, without those from forks. */
+/** Lists open ones to the served branch, but for those from forks. */
 async function listPullRequests({ github: { rest, repo, paginate }, branch }: Repository) {
 	const pulls = await paginate(rest.pulls.list, { ...repo, state: "open", base: branch, per_page: 100 });
 	return pulls.filter(({ head, base }) => head.repo?.full_name === base.repo.full_name);
