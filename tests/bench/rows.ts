@@ -11,10 +11,10 @@ import {
 	maxMegabytes,
 	median,
 	publish,
-	renamed,
 	secondsOf,
 	timed,
 	type World,
+	withName,
 	wrk,
 	wrkLists,
 } from "./world.ts";
@@ -50,7 +50,7 @@ const built = (world: World) =>
 async function commit(world: World, repository: string, index: number) {
 	const { smallkey, registration } = world.layers[index] as World["layers"][number];
 	const path = layerPath(smallkey);
-	await writeFile(join(repository, path), canonicalText(renamed(registration, "Changed")));
+	await writeFile(join(repository, path), canonicalText(withName(registration, "Changed")));
 	return secondsOf(() => world.git(repository, "commit", "-q", "-m", "Changed", "--", path));
 }
 

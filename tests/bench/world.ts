@@ -90,7 +90,7 @@ function layerAt(index: number): { smallkey: string; registration: Registration1
 	return { smallkey, registration: { version: "1.0.0", payload_type: isWms ? "wms" : "feature", en, fr } };
 }
 
-export function renamed(registration: Registration1, service_name: string): Registration1 {
+export function withName(registration: Registration1, service_name: string): Registration1 {
 	return { ...registration, en: { ...registration.en, service_name } };
 }
 
@@ -210,7 +210,7 @@ export class World {
 			.slice(0, count)
 			.map(({ smallkey, registration }) => [
 				`/register/${smallkey}`,
-				JSON.stringify(renamed(registration, name)),
+				JSON.stringify(withName(registration, name)),
 			]);
 	}
 

@@ -44,7 +44,7 @@ async function follow(commands: string, variables: Record<string, string>) {
 	await promisify(execFile)("bash", ["-euc", commands], { env, cwd: root });
 }
 
-async function timed(world: World, task: () => Promise<void>): Promise<number> {
+async function millisecondsOf(world: World, task: () => Promise<void>): Promise<number> {
 	const began = performance.now();
 	await task();
 	assert.is(await world.readAll(), "200");
@@ -54,7 +54,7 @@ async function timed(world: World, task: () => Promise<void>): Promise<number> {
 
 test("kill -9 of everything", async ({ world }) => {
 	await world.server.kill(true);
-	const milliseconds = await timed(world, () => world.start());
+	const milliseconds = await millisecondsOf(world, () => world.start());
 	noteLoss({ loss: "`kill -9` of all processes; a start", lost: "nothing", milliseconds });
 });
 
@@ -77,7 +77,7 @@ test("the disk is lost, and the backup is restored", async ({ world, elsewhere }
 	assert.is(night?.code, 1, "the next backup");
 	// What came after the backup is lost, and nothing else.
 	world.acknowledged.set("two", null);
-	const milliseconds = await timed(world, async () => {
+	const milliseconds = await millisecondsOf(world, async () => {
 		await follow(script.slice(at), variables);
 		await world.start();
 	});
@@ -107,7 +107,7 @@ test("the machine is lost, and its standby takes over", async ({ world, elsewher
 		taken = await World.of(folder, fileOnly);
 		for (const [key, layer] of world.acknowledged) taken.acknowledged.set(key, layer);
 		taken.acknowledged.set("three", null);
-		const milliseconds = await timed(taken, async () => {
+		const milliseconds = await millisecondsOf(taken, async () => {
 			await standby.stop();
 			await follow(`git -C "$STANDBY/repository.git" config --remove-section remote.origin`, variables);
 			await copyFile(join(world.folder, "senders.json"), join(folder, "senders.json"));

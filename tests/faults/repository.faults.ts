@@ -19,23 +19,23 @@ async function damage(path: string) {
 }
 
 /** Harms a file, which git keeps read-only. @returns what restores it */
-async function harmed(path: string, harm: (path: string) => Promise<void>): Promise<() => Promise<void>> {
+async function harmFile(path: string, harm: (path: string) => Promise<void>): Promise<() => Promise<void>> {
 	const whole = await readFile(path);
 	await chmod(path, 0o644);
 	await harm(path);
 	return () => writeFile(path, whole);
 }
 
-async function harmedObject({ repository }: World, name: string, harm = damage) {
+async function harmObject({ repository }: World, name: string, harm = damage) {
 	await loosen(repository);
-	return harmed(await objectFile(repository, name), harm);
+	return harmFile(await objectFile(repository, name), harm);
 }
 
 async function cutPacks({ repository }: World): Promise<() => Promise<void>> {
 	const folder = join(repository, "objects/pack");
 	const packs = (await readdir(folder)).filter((name) => name.endsWith(".pack"));
 	const cut = (path: string) => truncate(path, 40);
-	const restores = await Promise.all(packs.map((name) => harmed(join(folder, name), cut)));
+	const restores = await Promise.all(packs.map((name) => harmFile(join(folder, name), cut)));
 	return async () => {
 		for (const restore of restores) await restore();
 	};
@@ -56,7 +56,7 @@ for (const [fault, name, harm, which] of [
 ] as const)
 	test(fault, async ({ world }) => {
 		await world.stop();
-		const restore = await harmedObject(world, name, harm);
+		const restore = await harmObject(world, name, harm);
 		await world.start();
 		const refusal = await world.put("one", "other");
 		const others = await world.put("three");
@@ -75,7 +75,7 @@ test("a cut pack at a start", async ({ world }) => {
 
 test("a file of the layers is corrupt, and nothing is known of the files", async ({ world }) => {
 	await world.stop();
-	const restore = await harmedObject(world, "main:layers/on/one.json");
+	const restore = await harmObject(world, "main:layers/on/one.json");
 	await rm(join(world.folder, "dist.served"));
 	await world.start();
 	const reader = await world.readAll();
@@ -104,7 +104,7 @@ for (const [what, text] of [
 	test(`a branch that ${what}`, async ({ world }) => {
 		await world.stop();
 		const file = join(world.repository, "refs/heads/main");
-		const restore = await harmed(file, () => writeFile(file, text));
+		const restore = await harmFile(file, () => writeFile(file, text));
 		await noteStart(world, `the branch's file ${what}`, noCommit, async () => {
 			assert.is(await readFile(file, "utf8"), text);
 			await restore();

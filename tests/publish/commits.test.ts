@@ -19,7 +19,7 @@ const build = (...words: string[]) =>
 	runScript("build", ["--repo", repository.path, "--out", out, ...words], { SITE: "off" });
 
 /** The layer of an English fragment of the output, or null. */
-function served(smallkey: string): string | null {
+function readServed(smallkey: string): string | null {
 	const path = join(out, "v0.9/doc/en", smallkey);
 	return existsSync(path) ? JSON.parse(readFileSync(path, "utf8")).layers.wms[0].layerName : null;
 }
@@ -27,15 +27,15 @@ function served(smallkey: string): string | null {
 test("any commit is built, forwards and back, as a folder of the same files is", async () => {
 	repository.commit("more", { "layers/cc/ccc.json": wmsFile("third"), "layers/aa/aaa.json": null });
 	await exits(build("--ref", "main~1"), 0);
-	assert.equal(["aaa", "ccc"].map(served), ["first", null]);
+	assert.equal(["aaa", "ccc"].map(readServed), ["first", null]);
 	await prints(build(), 0, /^(\d+) written, \1 removed/);
-	assert.equal(["aaa", "ccc"].map(served), [null, "third"]);
+	assert.equal(["aaa", "ccc"].map(readServed), [null, "third"]);
 	const other = `${out}-other`;
 	const folder = ["--layers", join(repository.path, "layers"), "--out", other];
 	await exits(runScript("build", folder, { SITE: "off" }), 0);
 	assert.equal(filesIn(other), filesIn(out));
 	await exits(build("--ref", "main~1"), 0);
-	assert.equal(["aaa", "ccc"].map(served), ["first", null]);
+	assert.equal(["aaa", "ccc"].map(readServed), ["first", null]);
 	for (const ref of ["none", "--help", "main:layers"]) await warns(build(`--ref=${ref}`), 2, "has no commit");
 	rmSync(other, { recursive: true });
 });
@@ -58,7 +58,7 @@ test("a wrong file is served in its last valid form, one that never was valid is
 		"those files are served in their last valid form, or not at all",
 	]);
 	const keys = ["aaa", "bbb", "ccc", "DDD", "ddd", "eee", "fff"];
-	assert.equal(keys.map(served), ["second", "newer", null, "twin", null, null, null]);
+	assert.equal(keys.map(readServed), ["second", "newer", null, "twin", null, null, null]);
 });
 
 test("while a file stays wrong, only changed layers are built, and the file is named each time", async () => {
@@ -70,16 +70,16 @@ test("while a file stays wrong, only changed layers are built, and the file is n
 	repository.commit("change another", { "layers/bb/bbb.json": wmsFile("newer"), "layers/cc/ccc.json": "{" });
 	for (const key of ["aaa", "ccc"])
 		await warns(build(), 1, `layers/${key.slice(0, 2)}/${key}.json: the document: must be JSON`);
-	assert.equal(["aaa", "bbb", "ccc", "mmm"].map(served), ["first", "newer", null, "left"]);
+	assert.equal(["aaa", "bbb", "ccc", "mmm"].map(readServed), ["first", "newer", null, "left"]);
 	repository.commit("correct", {
 		"layers/aa/aaa.json": wmsFile("right"),
 		"layers/cc/ccc.json": wmsFile("good"),
 	});
 	await exits(build(), 0);
-	assert.equal(["aaa", "bbb", "ccc", "mmm"].map(served), ["right", "newer", "good", "left"]);
+	assert.equal(["aaa", "bbb", "ccc", "mmm"].map(readServed), ["right", "newer", "good", "left"]);
 	writeFileSync(`${out}.manifest`, '{"renderer":');
 	await exits(build(), 0);
-	assert.is(served("mmm"), "more");
+	assert.is(readServed("mmm"), "more");
 });
 
 test("a layer removed before its file turned wrong stays removed; the last valid form has its description", async () => {
@@ -95,7 +95,7 @@ test("a layer removed before its file turned wrong stays removed; the last valid
 	repository.commit("break", { "layers/aa/aaa.json": "{", "layers/oz/ozone.json": "{" });
 	for (const time of ["after the last build", "from nothing"]) {
 		await exits(build(), 1);
-		assert.equal([served("aaa"), fragment()], [null, before], time);
+		assert.equal([readServed("aaa"), fragment()], [null, before], time);
 		rmSync(out, { recursive: true });
 	}
 });
@@ -109,7 +109,7 @@ test("when no file is valid, or too many are wrong, nothing is written", async (
 	repository.git("rm", "-rfq", ".");
 	repository.commit("never good", { "layers/aa/aaa.json": "{" });
 	await warns(build("--ref", "fresh"), 1, "1 problem; nothing was written");
-	assert.is(served("aaa"), "first");
+	assert.is(readServed("aaa"), "first");
 });
 
 test.run();

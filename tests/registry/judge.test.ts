@@ -7,7 +7,7 @@ import { test } from "../helpers/suite.ts";
 import { describedAt } from "./targets/samples.ts";
 
 /** Code, file and values of each problem. */
-function judged(stored: string[], ...changes: string[]) {
+function judgePaths(stored: string[], ...changes: string[]) {
 	const edits = changes.map((change) => ({
 		path: `layers/ab/${change.replace(/^-/, "")}`,
 		kind: change.startsWith("-") ? ("removed" as const) : ("written" as const),
@@ -39,7 +39,7 @@ const changes: [what: string, stored: string[], change: string[], ...problems: s
 
 for (const [what, stored, change, ...problems] of changes)
 	test(`${what}: ${problems.length > 0 ? "refused" : "accepted"}`, () =>
-		assert.equal(judged(stored, ...change), problems));
+		assert.equal(judgePaths(stored, ...change), problems));
 
 test("a name that Windows keeps for a device is refused for a new layer only", () => {
 	const judge = (smallkey: string, isStored: boolean) => {

@@ -5,7 +5,7 @@ import { test } from "../helpers/suite.ts";
 
 type Type = "wms" | "feature";
 
-function registered(payload_type: Type, en: string, fr: string): Registration1 {
+function registrationOf(payload_type: Type, en: string, fr: string): Registration1 {
 	const layer = payload_type === "wms" ? { layer: "a" } : {};
 	const [english, french] = [en, fr].map((service_url) => ({ service_url, ...layer }));
 	return { version: "1.0.0", payload_type, en: english, fr: french } as Registration1;
@@ -13,7 +13,7 @@ function registered(payload_type: Type, en: string, fr: string): Registration1 {
 
 function saidOf(payload_type: Type, address: string): string[] {
 	const other = payload_type === "wms" ? "https://h.example/fr" : "https://h.example/fr/MapServer/1";
-	const warnings = textsOf(warningsOf(registered(payload_type, address, other)));
+	const warnings = textsOf(warningsOf(registrationOf(payload_type, address, other)));
 	for (const warning of warnings) assert.match(warning, /^\/en\/service_url: /);
 	return warnings.map((warning) => warning.replace("/en/service_url: ", ""));
 }
@@ -62,7 +62,7 @@ test("what is odd about an address", () => {
 });
 
 test("a type of feature info that no viewer of version 1.x reads, and another address for a target", () => {
-	const registration = registered("wms", "https://h.example/en", "https://h.example/fr");
+	const registration = registrationOf("wms", "https://h.example/en", "https://h.example/fr");
 	const fr = {
 		...registration.fr,
 		feature_info_type: "text/xml",
@@ -76,7 +76,7 @@ test("a type of feature info that no viewer of version 1.x reads, and another ad
 });
 
 test("a name in one language only", () => {
-	const registration = registered("wms", "https://h.example/en", "https://h.example/fr");
+	const registration = registrationOf("wms", "https://h.example/en", "https://h.example/fr");
 	const { en, fr } = registration;
 	const rest = "viewers show the service's own name here";
 	const named = (english: object, french: object) =>

@@ -57,9 +57,7 @@ test("a replay of a change that was refused after its commit is refused", async 
 	assert.is(await repository.tip(), commit);
 });
 
-test("a use is on the disk before it is answered, in a new log and in the same one", async ({
-	repository,
-}) => {
+test("a use is on the disk before its answer, in a new log and in the same one", async ({ repository }) => {
 	// Node does not export the class of its file handles.
 	const handle = await open(repository.folder);
 	const prototype = Object.getPrototypeOf(handle);
@@ -115,7 +113,7 @@ test("a line that a power cut has cut off spoils no other line", async ({ reposi
 	assert.equal(await readdir(join(repository.folder, "requests")), ["requests.log"]);
 });
 
-test("a repeat whose first method is not known is answered like the first", async ({ repository }) => {
+test("a repeat whose first method is unknown is answered like the first", async ({ repository }) => {
 	const decide = async () => ((await repository.read("k")) ? [] : [{ path: layerPath("k"), text: "1\n" }]);
 	const meta = { ...metaOf("k", { time: noon }), method: "PUT" };
 	const change = () => commitIdOf(repository.store.change(decide, meta));

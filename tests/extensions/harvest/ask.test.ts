@@ -12,7 +12,7 @@ const failures = {
 	slow: () => new FetchFailure("time", causeOf("slow", 10)),
 };
 
-function scripted(steps: Record<string, Step[]>) {
+function scriptAnswers(steps: Record<string, Step[]>) {
 	const [asked, waits, clock] = [[] as string[], [] as number[], { now: 0 }];
 	const fetch = (async (input: string) => {
 		const { pathname, host } = new URL(input);
@@ -49,7 +49,7 @@ test("a busy service is asked three times, a broken one twice, any other once", 
 	];
 	for (const [steps, outcome, waits = []] of rows) {
 		const count = steps.length;
-		const script = scripted({ x: steps });
+		const script = scriptAnswers({ x: steps });
 		assert.equal([await script.at("x"), script.waits, script.asked.length], [outcome, waits, count]);
 	}
 	const caller = new AbortController();
@@ -67,7 +67,7 @@ test("a busy service is asked three times, a broken one twice, any other once", 
 
 test("a host that misses three requests in a row is not asked for a minute", async () => {
 	const steps: Record<string, Step[]> = { 1: ["refused"], 2: ["slow", "slow"], 3: ["refused"], 4: [200] };
-	const { at, asked, clock } = scripted({ ...steps, "b.example": [200] });
+	const { at, asked, clock } = scriptAnswers({ ...steps, "b.example": [200] });
 	for (const name of ["1", "2", "3"]) assert.not.match(await at(name), "was not checked");
 	clock.now = 59_999;
 	assert.is(

@@ -42,7 +42,7 @@ const documents = ["uniqueValue", "classBreaks", "simple"].map((type) => {
 });
 
 /** A document in which some values, at any depth, are others, or absent. */
-function mutated(good: unknown) {
+function mutate(good: unknown) {
 	const change = fc.tuple(
 		fc.array(fc.nat(), { minLength: 1, maxLength: 6 }),
 		fc.option(odd, { nil: undefined }),
@@ -80,9 +80,9 @@ const bytes = (value: fc.Arbitrary<unknown>) =>
 		});
 
 const answers = fc.record({
-	layer: bytes(fc.oneof(...documents.map(mutated))),
-	legend: bytes(mutated(legend(entry("A", 1, { values: ["A", 1] }), entry("same", 2), entry("x", 3)))),
-	count: bytes(mutated({ count: 12 })),
+	layer: bytes(fc.oneof(...documents.map(mutate))),
+	legend: bytes(mutate(legend(entry("A", 1, { values: ["A", 1] }), entry("same", 2), entry("x", 3)))),
+	count: bytes(mutate({ count: 12 })),
 });
 
 function askFrom(sent: { layer: Answer; legend: Answer; count: Answer }): Ask {

@@ -40,7 +40,7 @@ const stateOf = async () => [
 	await readFile(join(backup, "senders.json"), "utf8"),
 ];
 
-async function refused(text: string | RegExp, code = 1, folder = local.folder) {
+async function assertRefused(text: string | RegExp, code = 1, folder = local.folder) {
 	const before = await stateOf();
 	const { stdout } = await warns(backUp(folder), code, text);
 	assert.equal([stdout, await stateOf()], ["", before]);
@@ -68,18 +68,18 @@ test("a new or damaged source, or one without senders, leaves the backup as it i
 	await exits(backUp(), 0);
 	await using other = await Local.open();
 	await writeFile(join(other.folder, "senders.json"), '{"publisher":"new"}');
-	await refused(/the backup has commits that the source does not have/, 1, other.folder);
+	await assertRefused(/the backup has commits that the source does not have/, 1, other.folder);
 	await local.put("second", wms("second"));
 	await writeFile(senders, "{");
-	await refused("senders.json", 2);
+	await assertRefused("senders.json", 2);
 	await warns(backUp(local.folder, ""), 2, "an argument is empty");
 	await rm(senders);
-	await refused(`${senders}: is not there, and the backup in ${backup} has it`);
+	await assertRefused(`${senders}: is not there, and the backup in ${backup} has it`);
 	await writeFile(senders, '{"jstest":"test_-k"}');
 	await local.stop();
 	for (const name of (await packsOf(local.folder)).filter((name) => name.endsWith(".pack")))
 		await damage(local.folder, name, (bytes) => bytes.fill(7, 20));
-	await refused(`${backup}: the backup failed: `);
+	await assertRefused(`${backup}: the backup failed: `);
 });
 
 test("a later backup misses what is lost or damaged of all earlier ones", async () => {
@@ -96,7 +96,7 @@ test("a later backup misses what is lost or damaged of all earlier ones", async 
 	await exits(backUp(local.folder, copy), 1);
 	// Git itself reads the last byte of an index only to check the file.
 	await damage(backup, index, (bytes) => bytes.fill(bytes.at(-1) === 7 ? 8 : 7, bytes.length - 1));
-	await refused(`${backup}: the backup failed: `);
+	await assertRefused(`${backup}: the backup failed: `);
 	await writeFile(join(backup, "repository.git/HEAD"), "");
 	await warns(backUp(), 1, "is damaged: move it away, and back up again");
 });

@@ -50,7 +50,7 @@ const programs: Program[] = [
 	},
 ];
 
-function adapted(text: string, dist: string, port: number) {
+function adapt(text: string, dist: string, port: number) {
 	return text.replaceAll("/var/www/fragments", dist).replace(/(?<=^\tlisten |_PORT[ :])80\b/m, String(port));
 }
 
@@ -69,7 +69,7 @@ for (const { command, file, configuration, words } of programs) {
 	const testHost = isInstalled(command) ? test : test.skip;
 	testHost(`${command} serves a build as the service does`, async ({ dist, folder }) => {
 		const port = await freePort();
-		const text = adapted(readFileSync(join(root, "deploy/static", file), "utf8"), dist, port);
+		const text = adapt(readFileSync(join(root, "deploy/static", file), "utf8"), dist, port);
 		const path = join(folder, "server.conf");
 		await writeFile(path, configuration(text, folder, port));
 		const env = { ...process.env, HOME: folder };

@@ -49,7 +49,7 @@ function git(...args: string[]) {
 	return execFileSync("git", words, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
 }
 
-function stored() {
+function storedKeys() {
 	const paths = existsSync(dataDir) ? git("ls-tree", "-r", "--name-only", "main") : "";
 	return [...paths.matchAll(/^layers\/..\/([^.]+)\.json$/gm)].map(([, smallkey = ""]) => smallkey).sort();
 }
@@ -58,13 +58,13 @@ function fileOf(path: string) {
 	return git("show", `main:${path}`);
 }
 
-function served(smallkey: string, lang: Lang, target: TargetName = "v0.9"): Record<string, unknown> {
-	const { layers } = rendered(target, smallkey, lang);
+function nodeOf(smallkey: string, lang: Lang, target: TargetName = "v0.9"): Record<string, unknown> {
+	const { layers } = fragmentOf(target, smallkey, lang);
 	return (layers.wms ?? layers.feature)[0];
 }
 
 /** What is served now at a target; null where the layer cannot be expressed there. */
-function rendered(target: TargetName, smallkey: string, lang: Lang) {
+function fragmentOf(target: TargetName, smallkey: string, lang: Lang) {
 	const { registration, problems } = parseRegistration(Buffer.from(fileOf(layerPath(smallkey))), "stored");
 	if (!registration) throw new Error(JSON.stringify(problems));
 	const isDescribed = git("ls-tree", "main", descriptionPath(smallkey)) !== "";
@@ -75,7 +75,7 @@ function rendered(target: TargetName, smallkey: string, lang: Lang) {
 }
 
 /** What the older service served, but for what the viewer reads otherwise or not at all. */
-function expected(node: object, lang: Lang): Record<string, unknown> {
+function olderNode(node: object, lang: Lang): Record<string, unknown> {
 	const { geometryType: _, ...rest } = node as Record<string, never>;
 	const text = JSON.stringify(rest).replace(',"spatialReference":{"wkid":3978}', "");
 	const french = text.replace('"Icon"', '"Icône"').replace('"Details"', '"Détails"');
@@ -88,18 +88,18 @@ test("documents of every release are served as the older service served them", a
 	const lines = [/^5 registered, /m, /^commit [0-9a-f]{40}$/m];
 	const { stderr } = await prints(run({ docs: [...documents, release10] }), 0, lines);
 	assert.is(stderr, "");
-	assert.equal(stored(), ["old-10", "old-110", "old-15", "old-17", "old-17-wms"]);
+	assert.equal(storedKeys(), ["old-10", "old-110", "old-15", "old-17", "old-17-wms"]);
 	for (const lang of langs) {
-		assert.equal(served("old-10", lang), expected(release10.data[lang], lang));
-		assert.equal(served("old-15", lang), expected(release15.data[lang], lang));
-		assert.equal(served("old-110", lang, "v1"), expected(release110.data[lang], lang));
+		assert.equal(nodeOf("old-10", lang), olderNode(release10.data[lang], lang));
+		assert.equal(nodeOf("old-15", lang), olderNode(release15.data[lang], lang));
+		assert.equal(nodeOf("old-110", lang, "v1"), olderNode(release110.data[lang], lang));
 		// The viewer reads no empty second or third field.
-		const { symbology, ...rest } = expected(release17.data[lang], lang);
+		const { symbology, ...rest } = olderNode(release17.data[lang], lang);
 		const { field2: _field2, field3: _field3, ...others } = symbology as Record<string, unknown>;
-		assert.equal(served("old-17", lang, "v1"), { ...rest, symbology: others });
-		const { imageUrl, ...wms } = served("old-17-wms", lang);
+		assert.equal(nodeOf("old-17", lang, "v1"), { ...rest, symbology: others });
+		const { imageUrl, ...wms } = nodeOf("old-17-wms", lang);
 		assert.type(imageUrl, "string");
-		assert.equal(wms, expected(release17Wms.data[lang], lang));
+		assert.equal(wms, olderNode(release17Wms.data[lang], lang));
 	}
 	const { en } = JSON.parse(fileOf(layerPath("old-17-wms")));
 	const request = { service_url: "http://maps.example/wms", layer: "roads", legend_format: "image/png" };
@@ -121,7 +121,7 @@ test("of a damaged symbology, only the classes that are wrong are left out", asy
 	] as const) {
 		const node = { ...release17.data.en, symbology: given };
 		await prints(run({ docs: [{ ...release17, data: { ...release17.data, en: node, fr: node } }] }), 0);
-		const drawn = served("old-17", "en", "v1").symbology as Record<string, unknown>;
+		const drawn = nodeOf("old-17", "en", "v1").symbology as Record<string, unknown>;
 		assert.equal([drawn.type, (drawn.valueMaps as object[] | undefined)?.length], [type, classes]);
 	}
 });
@@ -132,18 +132,18 @@ test("documents of version 2.0 are served at v1 and v2 as they were, of every ki
 	assert.is(stderr, "");
 	for (const lang of langs) {
 		// The older service did not serve the type of geometry.
-		assert.equal(served("new-20", lang, "v1"), expected(release20.v1_config[lang] as object, lang));
-		const { imageUrl: _imageUrl, ...wms } = served("new-wms", lang, "v1");
-		assert.equal(wms, expected(release20Wms.v1_config[lang] as object, lang));
+		assert.equal(nodeOf("new-20", lang, "v1"), olderNode(release20.v1_config[lang] as object, lang));
+		const { imageUrl: _imageUrl, ...wms } = nodeOf("new-wms", lang, "v1");
+		assert.equal(wms, olderNode(release20Wms.v1_config[lang] as object, lang));
 		for (const document of [release20Many, release20Server, release20Whole]) {
 			const { layerType, url, layerEntries } = document.layer_config[lang] as Record<string, unknown>;
-			const node = rendered("v2", document._id, lang).layers[0];
+			const node = fragmentOf("v2", document._id, lang).layers[0];
 			assert.equal([node.layerType, node.url], [layerType, url]);
 			const names = (layerEntries as { id?: string; index?: number }[]).map(({ id, index }) => id ?? index);
 			assert.equal(entryNames(node.layerEntries), names);
-			assert.is(rendered("v1", document._id, lang), null, "it has no form there, as before");
+			assert.is(fragmentOf("v1", document._id, lang), null, "it has no form there, as before");
 		}
-		const node = rendered("v2", "new-20", lang).layers[0];
+		const node = fragmentOf("v2", "new-20", lang).layers[0];
 		assert.equal([node.tolerance, node.metadataUrl], [5, "http://csw.example/xml?id=abc"]);
 	}
 	const { fr } = JSON.parse(fileOf(descriptionPath("new-server")));
@@ -169,7 +169,7 @@ test("every form of a dump is read, with what it holds beside documents", async 
 	const counts = /^(?:4 registered|0 registered, 0 changed, 4 stored already)/;
 	for (const dump of [...dumps, wide, `\ufeff${JSON.stringify(dumps[0], null, 2)}\n`])
 		assert.is((await prints(run(dump), 0, counts)).stderr, "");
-	assert.is(stored().length, 4);
+	assert.is(storedKeys().length, 4);
 });
 
 test("importing again changes nothing, and a harvested description stays", async () => {
@@ -217,7 +217,7 @@ const unmovable: [document: { _id: string; [member: string]: unknown }, reason: 
 test("a document that cannot be moved is listed with its reason, others are imported", async () => {
 	const docs = [release15, ...unmovable.map(([document]) => document), release17];
 	const { stderr: error } = await warns(run({ docs }), 1, "7 documents could not be moved\n");
-	assert.equal(stored(), ["old-15", "old-17"]);
+	assert.equal(storedKeys(), ["old-15", "old-17"]);
 	for (const [index, [{ _id }, reason]] of unmovable.entries()) {
 		const line = error.split("\n").find((text) => text.includes(`(document ${index + 2} of `));
 		assert.match(line ?? "", `not moved: ${_id}: ${reason}`);
@@ -255,7 +255,7 @@ test("a dump that cannot be read is an error, and nothing is stored", async () =
 	] as const)
 		await warns(run(dump), 2, rule, /nothing was written\n$/);
 	await warns(run({ docs: documents }, { nothing: 1 }), 2, "auth.json: must have one array of documents");
-	assert.equal(stored(), []);
+	assert.equal(storedKeys(), []);
 	assert.is(existsSync(join(dataDir, "senders.json")), false);
 });
 

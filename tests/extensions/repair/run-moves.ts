@@ -10,7 +10,7 @@ import { MemoryWorld } from "./world.ts";
 
 const server = new MemoryWorld();
 
-function changed({ layer, registration }: Repair, lang: Lang): Record<string, string> | undefined {
+function changesIn({ layer, registration }: Repair, lang: Lang): Record<string, string> | undefined {
 	const membersOf = (one: Registration): Record<string, string> => ({
 		service_url: one[lang].service_url,
 		layer: namedLayers(one, lang)[0] ?? "",
@@ -22,7 +22,7 @@ function changed({ layer, registration }: Repair, lang: Lang): Record<string, st
 
 function outcomeOf(repair: Repair | null) {
 	if (!repair) return "nothing";
-	const members = langs.map((lang) => [lang, changed(repair, lang)] as const);
+	const members = langs.map((lang) => [lang, changesIn(repair, lang)] as const);
 	return { sure: repair.sure, ...Object.fromEntries(members.filter(([, value]) => value)) };
 }
 

@@ -58,7 +58,7 @@ function checkSafe(markdown: string): void {
 }
 
 /** Runs the command as the workflow does. */
-async function reviewed(files: Files) {
+async function reviewOf(files: Files) {
 	using repository = new Repository({ "layers/owners.json": ownersFile });
 	await using folder = await temporaryFolder();
 	repository.propose(files);
@@ -86,7 +86,7 @@ test("hostile names and values stay text, in the comment, in its links and in th
 		files[`layers/ok/ok${index}.json`] = wmsFile(text, nowhere);
 		files[`layers/ba/bad${index}.json`] = wmsFile("a", text, { [text]: text });
 	}
-	const { code, stdout, stderr, conclusion, comment } = await reviewed(files);
+	const { code, stdout, stderr, conclusion, comment } = await reviewOf(files);
 	assert.is(code, 1, stderr);
 	checkSafe(comment);
 	const links = outsideCode(comment).matchAll(/\]\((\S+?)\)/g);
@@ -104,7 +104,7 @@ test("a comment links files at their line and drafts, and says what comes next",
 		"layers/aa/aaa.json": wmsFile("a", "https://maps.example/wms?map=(a)&x='c'*_b_"),
 		"layers/ba/bad.json": wmsFile("a", "https://someone:secret@maps.example/"),
 	};
-	const { comment } = await reviewed(files);
+	const { comment } = await reviewOf(files);
 	checkSafe(comment);
 	assert.match(comment, /^\*\*Next:\*\* correct what is listed here on the same branch/m);
 	assert.match(
@@ -122,7 +122,7 @@ test("a comment links files at their line and drafts, and says what comes next",
 });
 
 test("a change of the owners alone is named, with who has to approve it", async () => {
-	const { stdout, comment } = await reviewed({ "layers/owners.json": ownersFile.replace("energy", "wind") });
+	const { stdout, comment } = await reviewOf({ "layers/owners.json": ownersFile.replace("energy", "wind") });
 	const look = "for the operators to look at\n";
 	const owners = "owners @maps/operators: layers/owners.json\n0 layers changed, 0 to correct, 0 warnings\n";
 	assert.is(stdout, `note layers/owners.json: is no file of a layer, ${look}${owners}`);

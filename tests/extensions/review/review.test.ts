@@ -27,7 +27,7 @@ const reviewIn = ({ path }: Repository, head = "head", base = "main", check = we
 	review({ repository: path, base, head, settings: { ...settings, publicUrl }, check });
 
 /** Reviews a change; `asked` gets the smallkeys whose services were asked. @param base what main has more */
-async function reviewed(files: Files, findings: Record<string, Finding[]> = {}, base: Files | null = null) {
+async function reviewOf(files: Files, findings: Record<string, Finding[]> = {}, base: Files | null = null) {
 	using own = base && new Repository(base);
 	const repository = own ?? shared;
 	const asked: string[] = [];
@@ -75,7 +75,7 @@ const linesOf = (outcome: Review) =>
 
 test("every problem is at its file, line and JSON pointer", async () => {
 	const wrong = wmsFile("roads", "ftp://maps.example/wms", { "x: y": 1 });
-	const { outcome, asked } = await reviewed({ "layers/ab/abc.json": wrong });
+	const { outcome, asked } = await reviewOf({ "layers/ab/abc.json": wrong });
 	assert.equal(linesOf(outcome), [
 		'layers/ab/abc.json:5 /en/service_url: must be an http or https address, not "ftp://maps.example/wms"',
 		"layers/ab/abc.json:7 /en/x: y: is not a known member",
@@ -142,21 +142,21 @@ const finding = (state: Finding["state"], lang: Finding["lang"] = "en"): Finding
 };
 
 test("a registration that its service contradicts fails, at its line; a server that is down blocks nothing", async () => {
-	const { outcome } = await reviewed(added("abd.json"), { abd: [finding("wrong", "fr"), finding("down")] });
+	const { outcome } = await reviewOf(added("abd.json"), { abd: [finding("wrong", "fr"), finding("down")] });
 	const [{ file, line, text } = {}] = remarksOf(outcome, "wrong service");
 	assert.equal([file, line, text], ["layers/ab/abd.json", 9, "/fr/service_url: says wrong"]);
 	assert.ok(isWrong(outcome));
-	const { outcome: down } = await reviewed(added("abd.json"), { abd: [finding("down")] });
+	const { outcome: down } = await reviewOf(added("abd.json"), { abd: [finding("down")] });
 	assert.equal([isWrong(down), remarksOf(down, "service down").length], [false, 1]);
 });
 
 test("only the services that a change touches are asked, and block it", async () => {
 	const both = { abc: [finding("wrong", "en"), finding("down", "fr")] };
 	const titled = wmsFile("roads", undefined, { service_name: "Roads" });
-	const title = await reviewed(added("abc.json", titled), both);
+	const title = await reviewOf(added("abc.json", titled), both);
 	assert.equal([title.asked, isWrong(title.outcome), verbsOf(title.outcome)], [[], false, ["abc changed"]]);
 	const fr = wmsFile("roads").replace(/"layer": "roads"(?![\s\S]*"layer")/, '"layer": "routes"');
-	const french = await reviewed(added("abc.json", fr), both);
+	const french = await reviewOf(added("abc.json", fr), both);
 	assert.equal(
 		[french.asked, isWrong(french.outcome), remarksOf(french.outcome, "service down").length],
 		[["abc"], false, 1],
@@ -166,7 +166,7 @@ test("only the services that a change touches are asked, and block it", async ()
 test("what a change does in one target only is shown, and its service is asked", async () => {
 	const targets = { v2: { en: { service_url: "https://v2.example/wms" } } };
 	const text = JSON.stringify({ ...JSON.parse(wmsFile("roads")), targets }, null, 2);
-	const { outcome, asked } = await reviewed(added("abc.json", text), { abc: [finding("wrong")] });
+	const { outcome, asked } = await reviewOf(added("abc.json", text), { abc: [finding("wrong")] });
 	const shown = ({ layers }: Review) =>
 		layers[0]?.fragments.map(({ lang, target, lines }) =>
 			`${lang} ${target} ${lines.filter((line) => line.startsWith("+"))}`.replace(/\s+/g, " "),
@@ -176,11 +176,11 @@ test("what a change does in one target only is shown, and its service is asked",
 	assert.equal([wrong?.line, wrong?.text], [15, "/targets/v2/en/service_url: says wrong"]);
 	const renamed = { ...JSON.parse(wmsFile("roads")), targets: { v2: { en: { layer: "b" } } } };
 	renamed.en.service_name = "b";
-	const hidden = await reviewed(added("abc.json", JSON.stringify(renamed)));
+	const hidden = await reviewOf(added("abc.json", JSON.stringify(renamed)));
 	assert.equal(shown(hidden.outcome)?.length, 2, "the same values of more members are not the same");
 	const tiles = { service_type: "esriTile", service_url: "https://h.example/MapServer" };
 	const same = { ...tiles, service_url: "https://maps.example/wms", service_name: "roads" };
-	const other = await reviewed(added("abc.json", JSON.stringify({ version: "2.0", en: same, fr: same })));
+	const other = await reviewOf(added("abc.json", JSON.stringify({ version: "2.0", en: same, fr: same })));
 	const removals = other.outcome.layers[0]?.fragments.filter(({ target }) => target === "v0.9");
 	assert.equal(
 		removals?.map(({ alike }) => alike),
@@ -188,9 +188,9 @@ test("what a change does in one target only is shown, and its service is asked",
 		"others have another type",
 	);
 	const metadata = { metadata_url: "https://meta.example/", catalogue_url: "https://list.example/" };
-	const described = await reviewed(added("abc.json", wmsFile("roads", undefined, { metadata })));
+	const described = await reviewOf(added("abc.json", wmsFile("roads", undefined, { metadata })));
 	assert.match(shown(described.outcome)?.join("\n") ?? "", /^en v2 .*meta\.example[\s\S]*^fr v2 /m);
-	const moved = await reviewed(added("abc.json", wmsFile("roads", "https://new.example/wms")));
+	const moved = await reviewOf(added("abc.json", wmsFile("roads", "https://new.example/wms")));
 	const first = shown(moved.outcome)?.map((line) => line.slice(0, 7));
 	assert.equal(first, ["en v0.9", "fr v0.9"], "once, where all targets say the same");
 });
@@ -202,14 +202,14 @@ test("those who own the files on the base have to approve, not those that the ch
 		"layers/en/energy-1.json": null,
 		".github/workflows/layers.yml": "on: push",
 	};
-	const { outcome } = await reviewed({ ...changed, ...added("abc.json", wmsFile("x")) });
+	const { outcome } = await reviewOf({ ...changed, ...added("abc.json", wmsFile("x")) });
 	assert.equal(outcome.approvals, [
 		{ owners: ["@maps/operators"], paths: [".github/workflows/layers.yml", "layers/owners.json"] },
 		{ owners: ["@maps/reviewers"], paths: ["layers/ab/abc.json"] },
 		{ owners: ["@maps/energy"], paths: ["layers/en/energy-1.json"] },
 	]);
 	assert.equal(outcome.outside, [".github/workflows/layers.yml"]);
-	const without = await reviewed(added("abc.json"), {}, { "README.md": "" });
+	const without = await reviewOf(added("abc.json"), {}, { "README.md": "" });
 	assert.equal([without.outcome.approvals, linesOf(without.outcome)], [null, []]);
 });
 

@@ -9,7 +9,7 @@ import { test } from "../../helpers/suite.ts";
 
 const settings = { metadataUrl: "", catalogueUrl: "" };
 
-function described(extent: object) {
+function descriptionOf(extent: object) {
 	return {
 		en: {
 			service_url: "https://host.example/MapServer/1",
@@ -32,7 +32,7 @@ const entry = (layer: CheckedLayer, known: KnownOfLayer = {}, health: Health = n
 const one = { smallkey: "abc", registration: JSON.parse(feature) as Registration };
 
 test("bounds are in degrees, whatever reference the service has", () => {
-	const boundsOf = (extent: object) => entry({ ...one, description: described(extent) }).bounds;
+	const boundsOf = (extent: object) => entry({ ...one, description: descriptionOf(extent) }).bounds;
 	assert.equal(
 		boundsOf({ wkid: 4326, xmin: -76.00001, ymin: 45, xmax: -75, ymax: 46.5 }),
 		[-76.0001, 45, -75, 46.5],
@@ -49,7 +49,7 @@ test("a layer that was never checked is not in order: its health is not known", 
 	assert.is(entry(layer).health, null);
 	assert.equal(entry(layer, {}, seen).health, seen.get("abc"));
 	const extent = { wkid: 4326, xmin: 0, ymin: 0, xmax: 1, ymax: 1 };
-	const harvested = described(extent);
+	const harvested = descriptionOf(extent);
 	assert.not.ok("health" in entry({ ...one, description: harvested }));
 	for (const from of ["import", "example"]) {
 		const unasked = { en: { ...harvested.en, from } } as Description;

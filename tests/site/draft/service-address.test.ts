@@ -22,7 +22,7 @@ test("the twin in the other language is among the first four addresses to try", 
 	}
 });
 
-function parsed(text: string) {
+function parse(text: string) {
 	const address = parseServiceAddress(text);
 	return address && [address.kind, address.url, address.layerName];
 }
@@ -30,26 +30,26 @@ function parsed(text: string) {
 const arcgis = "https://h.example/arcgis/rest/services/A/MapServer";
 
 test("an address of ArcGIS has a service and the number of a layer", () => {
-	assert.equal(parsed(` ${arcgis}/3/?f=json#x`), ["feature", arcgis, "3"]);
-	assert.equal(parsed(`${arcgis}/3/query?where=NAME='x'&outFields=*`), ["feature", arcgis, "3"]);
-	assert.equal(parsed(`${arcgis}?callback=x&_=1`), ["feature", arcgis, ""]);
-	assert.equal(parsed(arcgis.replace("Map", "Feature")), ["feature", arcgis.replace("Map", "Feature"), ""]);
+	assert.equal(parse(` ${arcgis}/3/?f=json#x`), ["feature", arcgis, "3"]);
+	assert.equal(parse(`${arcgis}/3/query?where=NAME='x'&outFields=*`), ["feature", arcgis, "3"]);
+	assert.equal(parse(`${arcgis}?callback=x&_=1`), ["feature", arcgis, ""]);
+	assert.equal(parse(arcgis.replace("Map", "Feature")), ["feature", arcgis.replace("Map", "Feature"), ""]);
 	for (const operation of ["/dynamicLayer", "/tile/0/0/0", "/kml/mapImage.kmz", "/iteminfo?f=html"])
-		assert.equal(parsed(arcgis + operation), ["feature", arcgis, ""]);
+		assert.equal(parse(arcgis + operation), ["feature", arcgis, ""]);
 });
 
 test("an address of a WMS keeps the service's own parameters", () => {
 	const map = "https://h.example/ows?map=a";
-	assert.equal(parsed(`${map}&SERVICE=WMS&REQUEST=GetMap&LAYERS=roads&bbox=1,2,3,4`), ["wms", map, "roads"]);
+	assert.equal(parse(`${map}&SERVICE=WMS&REQUEST=GetMap&LAYERS=roads&bbox=1,2,3,4`), ["wms", map, "roads"]);
 	const ows = "https://h.example/ows";
 	const request = "REQUEST=GetFeatureInfo&amp;QUERY_LAYERS=roads&amp;TIME=2020&amp;DIM_RUN=1&amp;i=1&amp;j=2";
-	assert.equal(parsed(`<${ows}?LAYERS=roads&amp;${request}>`), ["wms", ows, "roads"]);
+	assert.equal(parse(`<${ows}?LAYERS=roads&amp;${request}>`), ["wms", ows, "roads"]);
 	const wms = "https://h.example/arcgis/services/A/MapServer/WMSServer";
-	assert.equal(parsed(wms), ["wms", wms, ""]);
+	assert.equal(parse(wms), ["wms", wms, ""]);
 });
 
 test("other texts are no address of a service", () => {
-	for (const text of ["", "ftp://h.example/wms", "{}", "https://a b"]) assert.is(parsed(text), null, text);
+	for (const text of ["", "ftp://h.example/wms", "{}", "https://a b"]) assert.is(parse(text), null, text);
 });
 
 test.run();

@@ -48,7 +48,7 @@ function storeWms(smallkey: string, layer = smallkey) {
 	writeFiles(folder, { [layerPath(smallkey)]: JSON.stringify(registration) });
 }
 
-function stored(smallkey: string) {
+function readDescription(smallkey: string) {
 	return readFile(join(folder, descriptionPath(smallkey)), "utf8");
 }
 
@@ -61,13 +61,13 @@ test("harvest writes a description beside each layer, and changes no file for no
 	assert.is(peer.asked.filter((target) => target.startsWith("/wms")).length, 1, "once for all of its layers");
 	const service_url = `${peer.origin}/wms`;
 	const described = { service_url, layers: ["roads"], title: "Roads", siblings: [] };
-	assert.equal(JSON.parse(await stored("roads")), { en: described, fr: described });
-	const written = await stored("ozone");
+	assert.equal(JSON.parse(await readDescription("roads")), { en: described, fr: described });
+	const written = await readDescription("ozone");
 	assert.is(JSON.parse(written).en.name, "Stations");
 	assert.ok(written.endsWith("}\n"));
 	const again = await run("harvest", "ozone");
 	assert.match(again.output, "1 layer asked, 0 descriptions changed, 0 with findings");
-	assert.is(await stored("ozone"), written);
+	assert.is(await readDescription("ozone"), written);
 	await rm(join(folder, descriptionPath("ozone")));
 	assert.match((await run("harvest", "--new")).output, "1 layer asked, 1 description changed");
 });

@@ -94,7 +94,7 @@ function evaluate(source: string, contexts: Contexts, functions: Functions = {})
 const textOf = (value: unknown) => (value === null || value === undefined ? "" : String(value));
 
 /** A text of a workflow with the values of its expressions. A text that is one expression has that value, of any kind. */
-function filled(text: unknown, contexts: Contexts): unknown {
+function fill(text: unknown, contexts: Contexts): unknown {
 	if (typeof text !== "string") return text;
 	const whole = /^\$\{\{((?:(?!\}\}).)*)\}\}$/s.exec(text)?.[1];
 	if (whole !== undefined) return evaluate(whole, contexts);
@@ -102,7 +102,7 @@ function filled(text: unknown, contexts: Contexts): unknown {
 }
 
 const valuesOf = (texts: Texts, contexts: Contexts): Record<string, string> =>
-	Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, textOf(filled(text, contexts))]));
+	Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, textOf(fill(text, contexts))]));
 
 /**
  * Whether an `if` holds. Without a function that asks for the status, `success()` is meant (GitHub, "Status check functions").
@@ -162,7 +162,7 @@ async function playJob(run: Run, id: string, host: Host) {
 	const job = workflow.jobs[id] as Job;
 	const outer = contextsOf(run, id, host);
 	const played = {
-		name: textOf(filled(job.name ?? id, outer)),
+		name: textOf(fill(job.name ?? id, outer)),
 		result: "skipped" as Result,
 		outputs: {} as Record<string, string>,
 		/** What its commands have printed, and why it failed. */

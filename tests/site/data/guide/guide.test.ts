@@ -6,7 +6,7 @@ import { pageSettings } from "../pages.ts";
 const pages = readGuidePages();
 const guide = renderGuide(pages, pageSettings);
 
-function rendered(markdown: string, path = "page.md") {
+function render(markdown: string, path = "page.md") {
 	const others = [
 		{ path: "README.md", markdown: "# All" },
 		{ path: "fr/page.md", markdown: "# Page" },
@@ -29,7 +29,7 @@ test("every document is a page, in the frame of the catalogue and its language",
 });
 
 test("HTML in a document is shown as text, and no script enters the page", () => {
-	const html = rendered(
+	const html = render(
 		'# A\n\n<script>alert(1)</script> and <b onclick="x">b</b>\n\n`<i>`\n\n[x](javascript:alert(1))\n\n![p](x.png)',
 	);
 	assert.not.match(html, "<script>alert");
@@ -41,7 +41,7 @@ test("HTML in a document is shown as text, and no script enters the page", () =>
 });
 
 test("links lead to pages of the guide, and others become text", () => {
-	const html = rendered(
+	const html = render(
 		"# A\n\n[c](README.md#words) [f](fr/page.md) [s](../schemas/x.ts) [n](none.md) [h](https://x.example/) [a](#a)",
 	);
 	assert.match(
@@ -50,7 +50,7 @@ test("links lead to pages of the guide, and others become text", () => {
 	);
 	assert.match(html, '<a href="#a">a</a>');
 	assert.match(html, '<h1 id="a">A</h1>');
-	const french = rendered("# A\n\n[e](../README.md)", "fr/other.md");
+	const french = render("# A\n\n[e](../README.md)", "fr/other.md");
 	assert.match(french, '<a href="../index.html">e</a>');
 });
 
