@@ -71,11 +71,17 @@ test("one table of routes, for every engine", () => {
 test("the path of a write is taken as a URL parser would leave it", () => {
 	const characters = Array.from({ length: 0x180 }, (_, code) => String.fromCharCode(code));
 	// A query is another refusal; engines differ in ^, which no path needs.
-	const single = characters.filter((one) => one !== "?" && one !== "^").map((one) => `/register/a${one}b`);
+	const single = characters
+		.filter((character) => character !== "?" && character !== "^")
+		.map((character) => `/register/a${character}b`);
 	// Not `.a`: the parser of Node.js 20 keeps a `.` behind it.
 	const segments = ["", "a", ".", "..", "...", "%2e", "%2E.", "%2e%2E", "%2"];
-	const folders = segments.flatMap((one) =>
-		segments.flatMap((two) => [`/${one}/${two}`, `/register/${one}/${two}/a`, `/${one}/register/${two}`]),
+	const folders = segments.flatMap((first) =>
+		segments.flatMap((second) => [
+			`/${first}/${second}`,
+			`/register/${first}/${second}/a`,
+			`/${first}/register/${second}`,
+		]),
 	);
 	const isKept = (target: string) => new URL(`http://host${target}`).pathname === target;
 	for (const target of [...single, ...folders]) {
@@ -135,7 +141,7 @@ test("readyz is 503 with the reason in one line", () => {
 test("a read of a broken world is a 500 with an empty body, and is reported", () => {
 	const reported: unknown[] = [];
 	const error = new Error("a secret");
-	const { status, body } = answerFailure(error, "doc", { error: (one) => reported.push(one) });
+	const { status, body } = answerFailure(error, "doc", { error: (reason) => reported.push(reason) });
 	assert.equal([status, body.length, reported], [500, 0, [error]]);
 	for (const failure of [error, new StoreBusy("busy", 2, "a secret")]) {
 		const reply = answerFailure(failure, "status", { error: () => undefined });

@@ -17,13 +17,13 @@ async function tagOf(text: string): Promise<string> {
 const etagOf = (answer: Response) => answer.headers.get("ETag");
 
 test("a receipt has the ETag of the registration that is stored", async ({ handlers }) => {
-	const one = await handlers.expect(201, { target, body: wms("one") });
-	assert.is(etagOf(one), await tagOf(wms("one")));
+	const first = await handlers.expect(201, { target, body: wms("one") });
+	assert.is(etagOf(first), await tagOf(wms("one")));
 	const again = await handlers.expect(201, { target, body: JSON.stringify(JSON.parse(wms("one")), null, 3) });
-	assert.is(etagOf(again), etagOf(one));
+	assert.is(etagOf(again), etagOf(first));
 	await handlers.commit({ path: "layers/k/k.service.json", text: "{}" });
 	handlers.now += 1_000;
-	assert.is(etagOf(await handlers.put("k", wms("one"))), etagOf(one), "a harvest does not alter it");
+	assert.is(etagOf(await handlers.put("k", wms("one"))), etagOf(first), "a harvest does not alter it");
 	await handlers.commit({ path: "layers/k/k.json", text: manual });
 	handlers.now += 1_000;
 	assert.is(etagOf(await handlers.put("k")), `"${await blobId(manual)}"`, "of the file as it is spelt");

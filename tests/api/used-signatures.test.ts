@@ -66,8 +66,8 @@ async function replay(service: Service, key: string, [name, first, later, method
 	await service.restart?.();
 	const repeated = await expect(service, captured, status, `${name}, at once`);
 	if (status === 201) {
-		const [one, other] = [await answer.json(), await repeated.json()];
-		assert.equal(other, { ...one, changed: false });
+		const [first, again] = [await answer.json(), await repeated.json()];
+		assert.equal(again, { ...first, changed: false });
 	}
 	service.now += 1_000;
 	await later(key, service);

@@ -121,7 +121,7 @@ export abstract class Requests {
 export function partsOf(path: string): [target: TargetName, lang: Lang, smallkey: string] {
 	const [smallkey = "", lang = "", ...folders] = path.split("/").reverse();
 	const doc = folders.reverse().join("/");
-	const target = targets.find((one) => one.doc === doc);
+	const target = targets.find((candidate) => candidate.doc === doc);
 	return [target?.name ?? "", lang as Lang, smallkey];
 }
 

@@ -30,7 +30,9 @@ const packages = packageFolders.flatMap((folder) => {
 /** Whether a licence may be chosen from an expression: `MIT OR GPL-2.0` may, `MIT AND GPL-2.0` may not (SPDX 2.3, annex D). */
 function isReviewed(expression: string) {
 	const alternatives = expression.replace(/[()]/g, "").split(" OR ");
-	return alternatives.some((one) => one.split(" AND ").every((name) => licences.includes(name.trim())));
+	return alternatives.some((alternative) =>
+		alternative.split(" AND ").every((name) => licences.includes(name.trim())),
+	);
 }
 
 test("every package has its hash, and a licence that is reviewed", () => {

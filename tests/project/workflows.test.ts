@@ -218,7 +218,7 @@ test("every action is pinned by its full commit, with its version beside it", ()
 	for (const [path, text] of [...texts, ...actionTexts]) {
 		const uses = text.split("\n").filter((line) => /\buses:/.test(line));
 		assert.is(uses.length > 0, !path.endsWith("pull-request.yml"), path);
-		for (const line of uses.filter((one) => !/uses: \.\/\.github\/actions\/(?:node|setup)$/.test(one)))
+		for (const line of uses.filter((use) => !/uses: \.\/\.github\/actions\/(?:node|setup)$/.test(use)))
 			assert.match(line, /uses: actions\/[a-z-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/, path);
 	}
 });

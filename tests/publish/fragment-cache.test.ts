@@ -14,13 +14,13 @@ test("what was read last is kept, up to a number of bytes; an absent fragment is
 	const cache = createFragmentCache(2_000, ["en", "fr"], (smallkey) => smallkey !== "unknown", load);
 	const file = (smallkey: string) => cache.file("en", smallkey);
 	assert.is(file("unknown"), null);
-	const [one, other] = await Promise.all([file("a"), file("a")]);
-	assert.is(one, other, "one read for both");
-	assert.is(file("a"), one, "without a promise");
+	const [first, second] = await Promise.all([file("a"), file("a")]);
+	assert.is(first, second, "one read for both");
+	assert.is(file("a"), first, "without a promise");
 	assert.is(await file("absent"), null);
 	assert.is(file("absent"), null);
-	assert.is((await cache.file("fr", "a"))?.etag, one?.etag);
-	assert.is(file("a"), one, "beside its other forms");
+	assert.is((await cache.file("fr", "a"))?.etag, first?.etag);
+	assert.is(file("a"), first, "beside its other forms");
 	assert.equal(loaded, ["en/a", "en/absent", "fr/a"]);
 	await file("b");
 	await file("c");

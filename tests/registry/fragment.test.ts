@@ -183,7 +183,7 @@ test("an extent is used in the map's spatial reference only; else it is that of 
 	assert.equal(mapped(3978), { xmin: 1, ymin: 2, xmax: 3, ymax: 4 });
 	assert.equal(mapped(3857), { xmin: -15697162, ymin: 5111674, xmax: -5856518, ymax: 17932470 });
 	const degrees = { xmin: -141.01, ymin: 41.67, xmax: -52.61, ymax: 83.12, spatialReference: { wkid: 4269 } };
-	for (const wkid of mapWkids.filter((one) => one !== 3978 && one !== 3979)) {
+	for (const wkid of mapWkids.filter((other) => other !== 3978 && other !== 3979)) {
 		const projected = projectExtent(degrees, wkid);
 		// PROJ made the table, and proj4 projects here: 1 km apart at most on a side of thousands.
 		for (const side of ["xmin", "ymin", "xmax", "ymax"] as const)

@@ -131,7 +131,7 @@ test("a file has its place and its name", () => {
 	for (const [path, kind, code] of places) {
 		const { problems } = judgeChange(new Map(), [{ path, kind }], "anyone");
 		assert.equal(
-			problems.map((one) => one.code),
+			problems.map((problem) => problem.code),
 			code === null ? [] : [code],
 			path,
 		);

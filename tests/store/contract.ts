@@ -297,7 +297,7 @@ export function testStore(name: string, open: () => Promise<Fresh>): void {
 		assert.equal(await put("same"), { ...stored, changed: false }, "nothing waits yet");
 		const [first, second] = await Promise.all([put("g1"), put("g2"), put("g3")]);
 		const branch = "register/ann+review.Spring.2026";
-		for (const one of [first, second]) assert.equal([one.changed, one.branch], [true, branch]);
+		for (const { changed, branch: name } of [first, second]) assert.equal([changed, name], [true, branch]);
 		assert.is((await put("same")).branch, undefined);
 		const { pullRequest } = first;
 		const later = await put("g4");

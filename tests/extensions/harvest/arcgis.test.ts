@@ -114,17 +114,17 @@ test("each class has its image of the legend, by position, value or label, else 
 		const drawings = [...classes, ...(otherwise ? [otherwise] : [])];
 		assert.is(drawings.map(imageOf).join(", "), expected, labels);
 	}
-	const one = (label: string, ...values: unknown[]) => ({ label, values, symbol: marker(7) });
+	const classOf = (label: string, ...values: unknown[]) => ({ label, values, symbol: marker(7) });
 	const groups = {
 		...byValue([], of2(";")),
 		uniqueValueGroups: [
-			{ classes: [one("Good", ["a", "1"], ["b", null]), one("Fair", ["c", "<Null>"])] },
-			{ classes: [one("Good", ["d", "1"])] },
+			{ classes: [classOf("Good", ["a", "1"], ["b", null]), classOf("Fair", ["c", "<Null>"])] },
+			{ classes: [classOf("Good", ["d", "1"])] },
 		],
 	};
 	const images = legendOf("Good 1, Fair 2, Good 3");
 	const { layer } = await harvest({ layer: rendered(groups), legend: images });
-	const shown = (layer.renderer as Unique).classes.map((one) => `${one.value}: ${imageOf(one)}`);
+	const shown = (layer.renderer as Unique).classes.map((symbol) => `${symbol.value}: ${imageOf(symbol)}`);
 	assert.equal(shown, ["a, 1: png 1", "b, null: png 1", "c, null: png 2", "d, 1: png 3"]);
 });
 

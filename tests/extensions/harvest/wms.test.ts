@@ -46,7 +46,7 @@ const exceptionOf = (text: string) =>
 	`<ServiceExceptionReport><ServiceException>${text}</ServiceException></ServiceExceptionReport>`;
 const box = (...[west, south, east, north]: (number | string)[]) =>
 	`<LatLonBoundingBox minx="${west}" miny="${south}" maxx="${east}" maxy="${north}"/>`;
-const crs = (...names: string[]) => names.map((one) => `<CRS>${one}</CRS>`).join("");
+const crs = (...names: string[]) => names.map((name) => `<CRS>${name}</CRS>`).join("");
 const here = box(-80, 40, -60, 50);
 const smallest = (scale: number) => `<MaxScaleDenominator>${scale}</MaxScaleDenominator>`;
 
@@ -287,8 +287,8 @@ test("a description is of the registered layer only, and stays while the service
 	}
 	for (const registration of [wms("roads"), nodeAt("ogcWms", "/wms", { scrape_only: ["roads"] })]) {
 		const { description } = await harvest(registration, server);
-		const render = (one: typeof description | null) =>
-			targetNames.map((target) => renderAt(target, factsOf("en", "roads", registration, one)));
+		const render = (harvested: typeof description | null) =>
+			targetNames.map((target) => renderAt(target, factsOf("en", "roads", registration, harvested)));
 		assert.equal(render(description), render(null), "no fragment has the service's title");
 	}
 });
@@ -463,7 +463,7 @@ test("scales of a whole service, swapped bounds, texts in languages and with ele
 	const { description } = await harvest(wms("roads"), memoryHost({ "/wms": roads(texts) }));
 	const textsOf = ({ title, abstract, keywords }: NamedDescription) => [title, abstract, keywords];
 	assert.equal(
-		[description?.en, description?.fr].map((one) => textsOf(one as NamedDescription)),
+		[description?.en, description?.fr].map((part) => textsOf(part as NamedDescription)),
 		[
 			["Shaded", "All of it", ["map"]],
 			["Relief ombré", "All of it", ["relief", "map"]],

@@ -24,14 +24,14 @@ test("each update merges members, in one commit, and has the older service's ans
 	handlers,
 }) => {
 	const wells = "/v1/updatefeature/wells";
-	const [one, two] = [{ service_name: "Wells", display_field: "NAME" }, { service_name: "Puits" }];
-	const entry = { ...JSON.parse(feature).en, ...one };
+	const [english, french] = [{ service_name: "Wells", display_field: "NAME" }, { service_name: "Puits" }];
+	const entry = { ...JSON.parse(feature).en, ...english };
 	const offset = { max_allowable_offset: 0 };
 	const done = { msg: "Updated", key: "wells" };
 	const rows: [target: string, body: object, answer: unknown, en: object, fr: object][] = [
-		[wells, one, "wells", entry, entry],
-		[wells, { en: one, fr: two }, "wells", entry, { ...entry, ...two }],
-		["/v1/simplification/wells", { factor: 0, user: "x" }, "wells", offset, { ...two, ...offset }],
+		[wells, english, "wells", entry, entry],
+		[wells, { en: english, fr: french }, "wells", entry, { ...entry, ...french }],
+		["/v1/simplification/wells", { factor: 0, user: "x" }, "wells", offset, { ...french, ...offset }],
 		["/v2/update/wells", { fr: { service_name: "Puits 2" } }, done, offset, { service_name: "Puits 2" }],
 		["/v2/update/2.0/wells", { en: { service_name: "Wells 2" } }, done, { service_name: "Wells 2" }, offset],
 	];

@@ -55,7 +55,7 @@ function prove({ site, layers, folder }: Scene, smallkeys: string[], more: Parti
 }
 
 function hostOf({ layers }: Scene, smallkey: string) {
-	const layer = layers.find((one) => one.smallkey === smallkey) as CheckedLayer;
+	const layer = layers.find((candidate) => candidate.smallkey === smallkey) as CheckedLayer;
 	return new URL(layer.registration.en.service_url).host;
 }
 

@@ -69,13 +69,13 @@ export const same = proposed("same");
 export const perhaps = proposed("perhaps");
 
 export function featureAt(en: string, fr = en): Registration {
-	const [one, other] = [en, fr].map(memberOf) as unknown as [LangPart1, LangPart1];
-	return { version: "1.0.0", payload_type: "feature", en: one, fr: other };
+	const [english, french] = [en, fr].map(memberOf) as unknown as [LangPart1, LangPart1];
+	return { version: "1.0.0", payload_type: "feature", en: english, fr: french };
 }
 
 export function wmsAt(service_url: string, en: string, fr = en): Registration {
-	const [one, other] = [en, fr].map((layer) => ({ service_url, layer })) as [LangPart1, LangPart1];
-	return { version: "1.0.0", payload_type: "wms", en: one, fr: other };
+	const [english, french] = [en, fr].map((layer) => ({ service_url, layer })) as [LangPart1, LangPart1];
+	return { version: "1.0.0", payload_type: "wms", en: english, fr: french };
 }
 
 export const stations: WorldLayer = { id: 3, name: "Stations" };

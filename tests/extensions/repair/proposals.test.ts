@@ -133,7 +133,7 @@ test("at most so many wait at once, and those that are of no use are withdrawn",
 	const layers = await register(scene);
 	const { repository } = scene;
 	// Other symbols: each is perhaps the same layer, so that each is a proposal of its own.
-	const moved = together.after(services.map((one) => ({ ...one, colour: 7 })));
+	const moved = together.after(services.map((service) => ({ ...service, colour: 7 })));
 	const first = await proposedIn(scene, layers, moved, { maxOpen: 2 });
 	assert.equal(first, ["repair/five1 perhaps", "repair/five2 perhaps"]);
 	assert.equal(branches(repository), ["main", "repair/five1", "repair/five2"]);

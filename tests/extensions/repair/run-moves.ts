@@ -11,9 +11,9 @@ import { MemoryWorld } from "./world.ts";
 const server = new MemoryWorld();
 
 function changesIn({ layer, registration }: Repair, lang: Lang): Record<string, string> | undefined {
-	const membersOf = (one: Registration): Record<string, string> => ({
-		service_url: one[lang].service_url,
-		layer: namedLayers(one, lang)[0] ?? "",
+	const membersOf = (state: Registration): Record<string, string> => ({
+		service_url: state[lang].service_url,
+		layer: namedLayers(state, lang)[0] ?? "",
 	});
 	const [before, after] = [membersOf(layer.registration), membersOf(registration)];
 	const entries = Object.entries(after).filter(([name, value]) => value !== before[name]);

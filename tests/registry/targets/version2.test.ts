@@ -86,8 +86,8 @@ test("a WMTS is served at v2 only, and not in a list, which ends FGPV's", () => 
 	const node: LangPart2 = { service_type: "ogcWmts", service_url: `${wms}?SERVICE=WMTS`, scrape_only: ["t"] };
 	const [{ layerType, url, name, layerEntries }] = nodeAt(v2, node).layers;
 	assert.equal([layerType, url, name, layerEntries], ["ogcWmts", wms, "t", [{ id: "t" }]]);
-	const isUnlisted = (one: LangPart2) =>
-		v2.isUnlisted?.(new TextEncoder().encode(JSON.stringify(nodeAt(v2, one))));
+	const isUnlisted = (part: LangPart2) =>
+		v2.isUnlisted?.(new TextEncoder().encode(JSON.stringify(nodeAt(v2, part))));
 	assert.is(isUnlisted({ ...node, service_name: '","layerType":"ogcWms"' }), true);
 	assert.is(isUnlisted({ ...node, service_type: "ogcWms", service_name: ',"layerType":"ogcWmts"' }), false);
 	for (const target of [v09, v1, ramp4]) assert.is(nodeAt(target, node), null, target.name);
@@ -118,7 +118,7 @@ test("a whole MapServer and a whole FeatureServer", () => {
 	assert.is(JSON.parse(renderText(v2, version2(withToken)) ?? "").layers[0].url, `${features}/3?token=1`);
 	for (const target of [v2, ramp4]) assert.is(nodeAt(target, { ...some, scrape_only: [3, 4] }), null);
 	for (const target of [v09, v1])
-		for (const one of [node, some]) assert.is(nodeAt(target, one), null, target.name);
+		for (const part of [node, some]) assert.is(nodeAt(target, part), null, target.name);
 });
 
 test("services of tiles and of images", () => {

@@ -29,10 +29,10 @@ function descriptionOf(extent: object) {
 const entry = (layer: CheckedLayer, known: KnownOfLayer = {}, health: Health = new Map()) =>
 	entryOf(contentOf(layer, settings), known, health);
 
-const one = { smallkey: "abc", registration: JSON.parse(feature) as Registration };
+const stored = { smallkey: "abc", registration: JSON.parse(feature) as Registration };
 
 test("bounds are in degrees, whatever reference the service has", () => {
-	const boundsOf = (extent: object) => entry({ ...one, description: descriptionOf(extent) }).bounds;
+	const boundsOf = (extent: object) => entry({ ...stored, description: descriptionOf(extent) }).bounds;
 	assert.equal(
 		boundsOf({ wkid: 4326, xmin: -76.00001, ymin: 45, xmax: -75, ymax: 46.5 }),
 		[-76.0001, 45, -75, 46.5],
@@ -45,15 +45,15 @@ test("bounds are in degrees, whatever reference the service has", () => {
 
 test("a layer that was never checked is not in order: its health is not known", () => {
 	const seen = new Map([["abc", { state: "down" as const, since: "2026-W10" }]]);
-	const layer = { ...one, description: null };
+	const layer = { ...stored, description: null };
 	assert.is(entry(layer).health, null);
 	assert.equal(entry(layer, {}, seen).health, seen.get("abc"));
 	const extent = { wkid: 4326, xmin: 0, ymin: 0, xmax: 1, ymax: 1 };
 	const harvested = descriptionOf(extent);
-	assert.not.ok("health" in entry({ ...one, description: harvested }));
+	assert.not.ok("health" in entry({ ...stored, description: harvested }));
 	for (const from of ["import", "example"]) {
 		const unasked = { en: { ...harvested.en, from } } as Description;
-		assert.is(entry({ ...one, description: unasked }).health, null, from);
+		assert.is(entry({ ...stored, description: unasked }).health, null, from);
 	}
 });
 

@@ -8,12 +8,12 @@ export class HeldTimers {
 	}
 
 	clear(timer: unknown) {
-		this.waiting = this.waiting.filter((one) => one !== timer);
+		this.waiting = this.waiting.filter((other) => other !== timer);
 	}
 
 	run(ms?: number) {
-		const due = this.waiting.filter((one) => ms === undefined || one.ms === ms);
-		this.waiting = this.waiting.filter((one) => !due.includes(one));
+		const due = this.waiting.filter((timer) => ms === undefined || timer.ms === ms);
+		this.waiting = this.waiting.filter((timer) => !due.includes(timer));
 		for (const timer of due) timer.run();
 	}
 }
