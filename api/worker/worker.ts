@@ -1,7 +1,7 @@
 import { maxRegistrationBytes } from "../../registry/registration.ts";
 import type { Fragment } from "../../registry/targets/facts.ts";
 import { githubStore } from "../../store/github/github-store.ts";
-import { etagOf } from "../../store/hashes.ts";
+import { concat, etagOf } from "../../store/hashes.ts";
 import { type Store, StoreBusy } from "../../store/store.ts";
 import { answer, answerFailure, isWriteMethod, type Route, routeOf } from "../app.ts";
 import { type Environment, readGitHub, readServing, Variables } from "../configuration.ts";
@@ -191,10 +191,10 @@ async function readBody(request: Request): Promise<Uint8Array | Reply> {
 		if (length <= maxRegistrationBytes) chunks.push(chunk);
 	}
 	if (length > maxRegistrationBytes) return refuse(tooLarge);
-	return new Uint8Array(await new Blob(chunks as BlobPart[]).arrayBuffer());
+	return concat(chunks);
 }
 
 function toResponse({ status, headers, body }: Reply): Response {
-	if (body.length === 0) return new Response(null, { status, headers });
-	return new Response(body as Uint8Array<ArrayBuffer>, { status, headers });
+	const bytes = body.length > 0 ? (body as Uint8Array<ArrayBuffer>) : null;
+	return new Response(bytes, { status, headers });
 }
