@@ -33,7 +33,7 @@ export async function findRepositoryOf(environment: Environment) {
 	return { settings, repository, name };
 }
 
-/** Null if no layer was ever sick. @throws {GitFailure} */
+/** Null if no layer is sick. @throws {GitFailure} */
 export async function readHealth(repository: string, commit = servedRef): Promise<string | null> {
 	return (await readFileAt(repository, commit, healthPath))?.toString("utf8") ?? null;
 }

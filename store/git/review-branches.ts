@@ -22,13 +22,15 @@ export async function findReview(branch: Branch, meta: Meta): Promise<Destinatio
 	const { commit: served, catFile } = branch;
 	const { repository } = branch.base;
 	const name = reviewBranch(meta);
-	const review = (await catFile.read(`refs/heads/${name}`))?.id ?? null;
-	const isOpen = review !== null && !(await isDescendant(repository, review, served));
-	const sender = isOpen ? await senderOf(repository, served, review) : null;
-	const holder = sender === meta.author ? null : sender;
-	const base = isOpen && holder === null ? review : served;
 	const spellings = (smallkey: string) => waitingSpellings(branch, smallkey);
-	return { branch: name, base, reader: branch.readerAt(base), waiting: { holder, spellings } };
+	const destinationAt = (base: string, holder: string | null) => {
+		return { branch: name, base, reader: branch.readerAt(base), waiting: { holder, spellings } };
+	};
+	const review = (await catFile.read(`refs/heads/${name}`))?.id;
+	if (!review || (await isDescendant(repository, review, served))) return destinationAt(served, null);
+	const sender = await senderOf(repository, served, review);
+	const isHeld = sender !== null && sender !== meta.author;
+	return isHeld ? destinationAt(served, sender) : destinationAt(review, null);
 }
 
 /** The sender of the newest change. */

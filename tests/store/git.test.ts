@@ -370,7 +370,7 @@ test("a request is used where a branch has its commit of the service, and only t
 	const requestOf = (digit: string) => digit.repeat(64);
 	const put = (request: string, parts = {}) =>
 		repository.put("replay", `of ${request[0]}`, { request, ...parts });
-	const isUsed = async (request: string, parts = {}) => {
+	const isReplay = async (request: string, parts = {}) => {
 		const outcome = await put(request, parts);
 		return isRefusal(outcome) && outcome.status === 401;
 	};
@@ -383,7 +383,7 @@ test("a request is used where a branch has its commit of the service, and only t
 		}
 		await forget();
 		await commitIdOf(repository.put("replay", "newer", { review }));
-		assert.is(await isUsed(request, { review }), true, place);
+		assert.is(await isReplay(request, { review }), true, place);
 	}
 	for (const [who, digit] of [
 		["fragment-publisher", "d"],
@@ -392,7 +392,7 @@ test("a request is used where a branch has its commit of the service, and only t
 		const time = new Date().toISOString();
 		await repository.commit(`by hand\n\nTimeStamp: ${time}\nRequest: ${requestOf(digit)}`, undefined, who);
 		await forget();
-		assert.is(await isUsed(requestOf(digit)), who === "fragment-publisher");
+		assert.is(await isReplay(requestOf(digit)), who === "fragment-publisher");
 	}
 });
 
