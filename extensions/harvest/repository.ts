@@ -26,7 +26,7 @@ export async function findRepository(dataDir: string): Promise<{ path: string; n
 	return repository;
 }
 
-/** Finds the repository by the service's settings. @throws {Error} as `findRepository`, and for a wrong setting */
+/** Finds the repository of the settings. @throws {Error} as `findRepository`, and for a wrong setting */
 export async function findRepositoryOf(environment: Environment) {
 	const settings = readConfiguration(environment);
 	const { path: repository, name } = await findRepository(settings.dataDir);

@@ -66,7 +66,7 @@ function fragmentAt(target: TargetName, facts: LayerFacts | null): unknown {
 	return facts && JSON.parse(renderAt(target, facts) ?? "null");
 }
 
-/** Whether the layer is added or removed, old and new value of members → their number: `false false "a" "b"` → 2. */
+/** Is added, is removed, old and new value → number of members: `false false "a" "b"` → 2. */
 type ChangeCounts = ReadonlyMap<string, number>;
 
 /** Whether the changes are among those of another target. Without counts, only the layer's type changes. */

@@ -7,7 +7,7 @@ const maxBytes = 64_000_000;
 export class BrokenParts extends Error {}
 
 /**
- * Decompresses gzip (RFC 1952, section 2.3.1), which some services do not announce; other parts stay as they are.
+ * Decompresses gzip (RFC 1952, section 2.3.1), which some services do not announce; returns other parts.
  * @throws {BrokenParts}
  */
 export async function* unzip(parts: Parts): AsyncGenerator<Uint8Array> {

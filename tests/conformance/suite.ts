@@ -5,7 +5,7 @@ import { docTests } from "./reads.ts";
 import { targetTests } from "./targets.ts";
 import { writeTests } from "./writes.ts";
 
-/** Registers the tests that every engine passes. @param hasWrites false: only `doc` and `docs` of one target */
+/** Tests that every engine passes. @param hasWrites false: only `doc` and `docs` of one target */
 export function testConformance(candidate: Candidate, hasWrites = true): void {
 	const test = sharedSuite<Scene>(`conformance: ${candidate.name}`, async (use) => {
 		const engine = await candidate.start(layers);

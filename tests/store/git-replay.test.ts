@@ -21,7 +21,7 @@ const test = freshSuite("requests that were used", async (use) => {
 	return { repository: use(repository) };
 });
 
-/** Sends a layer `k`. A refusal of its signature stores nothing. @param parts request and time of the signature */
+/** Sends the layer `k`. A refusal stores nothing. @param parts request and time of the signature */
 async function put(
 	repository: TestRepository,
 	layer: string,

@@ -6,7 +6,7 @@ const layerTypes = new Set(["ogcWms", "esriFeature", "esriDynamic", "esriTile", 
 const legendTypes = new Set(["image/png", "image/gif", "image/jpeg", "image/svg", "image/svg+xml"]);
 const featureInfoTypes = new Set(["text/html;fgpv=summary", "text/html", "text/plain", "application/json"]);
 
-/** Reads an answer of `/v2/docs/` as FGPV 3.3.8 does: it drops empty elements. @throws {Error} where FGPV fails */
+/** Reads an answer of `/v2/docs/` as FGPV 3.3.8 does. @throws {Error} where FGPV fails */
 export function readAsFgpv(elements: Json[]): Json[] {
 	return elements.filter((element) => element).map((element) => readNode(element.layers[0]));
 }
