@@ -158,13 +158,10 @@ export class Local extends Requests {
 		return (await runGit(this.repository, args)).toString("utf8").trim();
 	}
 
-	/** Once the service has read the branch `main`. A refusal leaves it as it was. */
+	/** Once `main` is read, and written to files. A refusal leaves it as it was. */
 	async state(): Promise<string> {
-		let refs = "";
-		await eventually(async () => {
-			refs = await this.git("for-each-ref");
-			return `${refs}\n`.includes(`${this.store.tip} commit\trefs/heads/main\n`);
-		});
-		return JSON.stringify([refs, [...this.publication.files.layers.keys()].sort()]);
+		await eventually(async () => (await this.git("rev-parse", "refs/heads/main")) === this.store.tip);
+		await this.filesIdle();
+		return JSON.stringify([await this.git("for-each-ref"), [...this.publication.files.layers.keys()].sort()]);
 	}
 }
