@@ -81,6 +81,8 @@ export interface Write {
 	headers?: Record<string, string | null>;
 }
 
+export const writes = [...coreWrites, ...olderWrites(null)];
+
 export abstract class Requests {
 	now = noon;
 	abstract context: Context;
@@ -142,7 +144,7 @@ export class Handlers extends Requests {
 			now: () => new Date(this.now),
 			log: { error: (error) => this.reported.push(error) },
 			readiness: () => null,
-			writes: [...coreWrites, ...olderWrites(null)],
+			writes,
 		};
 	}
 

@@ -153,6 +153,18 @@ test("writes are limited by Cloudflare's own rate limit, by address; a refused w
 	assert.equal([requests, log.length], [[], 1], "a read is neither limited nor logged");
 });
 
+test("the worker takes the older service's writes, too, and does not harvest", async () => {
+	const bindings = { ...assets().binding, SENDERS: '{"jstest": "test_-k"}' };
+	for (const [method, path, text, expected] of [
+		["PUT", "/v1/simplification/a", '{"x":1}', '400 {"errors":["/x: '],
+		["POST", "/v2/refresh/all", "", '409 {"errors":["this service does not'],
+	] as const) {
+		const request = new Request(`https://f.example${path}`, await signed(path, text, { method }));
+		const answer = await make().worker.fetch(request, bindings);
+		assert.match(`${answer.status} ${await answer.text()}`, expected);
+	}
+});
+
 test("the reason of a 503 to a write is in the log, without the token", async () => {
 	const { worker, log } = make();
 	await using limited = await answering((_, response) => {

@@ -65,8 +65,11 @@ test("a service with METRICS_PORT measures itself, at that port only", async () 
 	await using server = await serve({ DATA_DIR: folder.path, METRICS_PORT: String(port), SITE: "off" });
 	assert.is((await fetch(`${server.url}/metrics`)).status, 404);
 	await fetch(`${server.url}/v0.9/doc/en/none`);
+	for (const path of ["/register/a", "/v1/simplification/a"])
+		await fetch(server.url + path, { method: "PUT" });
 	const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
-	assertLines(text, ['requests_total{route="doc",status="404"} 1', "layers 0"]);
+	const writes = ["register", "simplify"].map((name) => `requests_total{route="${name}",status="401"} 1`);
+	assertLines(text, ['requests_total{route="doc",status="404"} 1', ...writes, "layers 0"]);
 });
 
 test("the alerts name metrics that there are", async () => {

@@ -77,7 +77,7 @@ test("a merged registration is judged as a whole, and a refusal stores nothing",
 		[400, "/v1/simplification/limits", { factor: 5 }, "smallkey: limits is not a feature layer"],
 		[400, "/v1/updatefeature/a.b", { service_name: "x" }, /^smallkey: must be 1 to 64/],
 		[404, "/v2/update/none", { en: {} }, "smallkey: none is not registered"],
-		[409, "/v2/update/broken", { en: {} }, /^smallkey: /],
+		[409, "/v2/update/broken", { en: {} }, "/payload_type: is missing"],
 	];
 	for (const value of [1.5, "5", null, undefined])
 		rows.push([400, factor, { factor: value, user: "x" }, /^\/factor: must be an integer, not /]);
@@ -91,6 +91,19 @@ test("a merged registration is judged as a whole, and a refusal stores nothing",
 	for (const [status, target, body, text] of rows) await handlers.refuses(status, update(target, body), text);
 	const unsigned = { ...update(wells, { service_name: "x" }), secret: "wrong" };
 	await handlers.refuses(401, unsigned, /^Authorization: /);
+});
+
+test("an update that is decided again changes what is stored by then", async ({ handlers }) => {
+	const { context, store } = handlers;
+	const text = feature.replaceAll("/1", "/2");
+	const change: typeof store.change = async (decide, meta) => {
+		await decide(await store.served());
+		await handlers.commit({ path: "layers/we/wells.json", text });
+		return store.change(decide, meta);
+	};
+	context.store = { ...store, change };
+	await handlers.write(update("/v2/update/wells", { en: { service_name: "Wells" } }));
+	assert.match(JSON.stringify(handlers.stored("wells")), /Wells.*Server.2/);
 });
 
 const post = (target: string, more: Partial<Write> = {}): Write => ({ method: "POST", target, ...more });
@@ -115,6 +128,9 @@ test("a refresh asks the harvester for the sender's own layers: 202", async ({ h
 	}
 	// A refresh makes no review.
 	const headers = { Review: "spring 2026" };
+	for (const target of ["/v2/refresh/x", "/v1/update/123456", "/v2/refresh/all/0"])
+		await handlers.refuses(400, post(target), /^path: must end with/);
+	await handlers.refuses(400, post("/v1/update/all", { body: "{}" }), "the body must be empty");
 	await handlers.expect(202, post("/v1/update/all", { sender: "narrow", headers }));
 	assert.equal(["abc", "other"].map(harvests.at(-1)?.isWanted as () => boolean), [true, false]);
 	const repeated = await handlers.expect(202, post("/v1/update/all", { sender: "narrow" }));

@@ -29,9 +29,10 @@ test.after(folder.remove);
 
 test("many layers are one commit; a second run commits what is missing", async () => {
 	const before = await git("rev-parse", "main");
+	assert.is(await git("ls-tree", "--name-only", before), "README.md");
 	const files = { "one.json": wmsFile("a"), "tw/two.json": featureFile(), "X.json": wmsFile("b") };
 	const words = [await batch(files), "--sender", "batcher"];
-	await prints(register(words), 0, /^3 added: X one two\nin .+\ncommit [0-9a-f]{40}\n$/);
+	await prints(register(words), 0, /^3 added: X one two\nin the branch main of .+\ncommit [0-9a-f]{40}\n$/);
 	assert.is(await git("rev-parse", "main^"), before);
 	assert.is(await changed(), "layers/on/one.json\nlayers/tw/two.json\nlayers/x/X.json");
 	const subject = await git("log", "-1", "--format=%an <%ae> %s", "main");

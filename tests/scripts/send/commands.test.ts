@@ -179,7 +179,8 @@ test("register --remove-others removes nothing after a refusal, or without the c
 		request.url?.endsWith("/02-a.json") ? { status: 503, text: "" } : answerWithCatalogue(request);
 	const reason = "/02-a.json: answers 503; --remove-others needs the service's";
 	await warns(register(scene, ...words), 2, reason);
-	for (const wrong of ["--remove-others", "--owned=mine-*"]) await exits(register(scene, batch, wrong), 2);
+	for (const wrong of ["--remove-others", "--owned=mine-*"])
+		await warns(register(scene, batch, wrong), 2, "needs --owned");
 	assert.not.match(sent(scene).join(), "DELETE");
 });
 

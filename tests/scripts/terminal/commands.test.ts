@@ -21,6 +21,7 @@ test("--help and help list every command once, by its purpose, with what it does
 		const expected = listed.map(([name, , summary]) => ` ${name} ${summary}`);
 		assert.is(text, expected.join(""));
 	}
+	assert.match(stdout, /To publish:[^:]*\n {2}register /);
 	assert.is((await runScript("help", [])).stdout, stdout);
 	assert.is((await runScript("help", ["put"])).stdout, (await runScript("put", ["--help"])).stdout);
 });

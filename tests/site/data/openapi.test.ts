@@ -3,13 +3,12 @@ import { createConfig, lint } from "@redocly/openapi-core";
 import Ajv from "ajv";
 import * as assert from "uvu/assert";
 import { routeOf } from "../../../api/app.ts";
-import { coreWrites } from "../../../api/register.ts";
-import { olderWrites } from "../../../extensions/import/older-writes.ts";
 import { recordsRoutes } from "../../../extensions/records/routes.ts";
 import { targetNames, targets } from "../../../registry/targets/table.ts";
 import { openApiDocument, schemaFiles } from "../../../site/data/openapi.ts";
 import { catalogueRoute } from "../../../site/http/catalogue-requests.ts";
 import { folderPages } from "../../../site/http/folder-pages.ts";
+import { writes } from "../../helpers/handlers.ts";
 import { test } from "../../helpers/suite.ts";
 import { temporaryFolder, writeFiles } from "../../helpers/world.ts";
 
@@ -33,7 +32,7 @@ test("every operation is a route of the service, and none is named twice", () =>
 	const settings = { basePath: "", docsMaxKeys: 1000, targets: targetNames, site: true };
 	const catalogue = folderPages("/nowhere");
 	const routes = [...recordsRoutes(catalogue), catalogueRoute(catalogue)];
-	const all = { writes: [...coreWrites, ...olderWrites(null)], routes };
+	const all = { writes, routes };
 	const ids = new Set<string>();
 	const actions = new Set<string>();
 	for (const [path, operations] of Object.entries(document.paths)) {
