@@ -25,8 +25,9 @@ export const version = "0.2.0";
 const writePaths = new WeakMap<readonly WriteRoute[], RegExp>();
 
 function pathsOf(writes: readonly WriteRoute[]): RegExp {
-	const folders = writes.map(({ folder }) => folder).join("|");
-	const paths = writePaths.get(writes) ?? new RegExp(`^(?:${folders})(?:[/?]|$)`);
+	const cached = writePaths.get(writes);
+	if (cached) return cached;
+	const paths = new RegExp(`^(?:${writes.map(({ folder }) => folder).join("|")})(?:[/?]|$)`);
 	writePaths.set(writes, paths);
 	return paths;
 }
