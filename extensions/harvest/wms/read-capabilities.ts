@@ -19,8 +19,11 @@ export type ReadCapabilities = (
 	layers: readonly string[],
 ) => Promise<Capabilities>;
 
-/** For documents that are not asked for over HTTP. @returns a `Trouble` for an exception and for any other document */
-function parseCapabilities(
+/**
+ * For documents that are not asked for over HTTP; scripts outside the project read stored ones by it.
+ * @returns a `Trouble` for an exception and for any other document
+ */
+export function parseCapabilities(
 	document: Uint8Array | Parts,
 	contentType: string,
 	service: OgcService,
