@@ -114,6 +114,7 @@ export interface WriteRoute {
 	method: "DELETE" | "POST" | "PUT";
 	/** A pattern of its paths without the last segment, which is checked after the signature. */
 	folder: string;
+	/** Called once the signature is verified. */
 	plan(request: SignedRequest, sender: Sender): RequestedChange | Order | Refusal;
 }
 
