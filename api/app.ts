@@ -60,27 +60,38 @@ export function routeOf(
 	settings: ReadSettings,
 	{ writes = coreWrites, routes = [] }: Pick<Context, "writes" | "routes"> = {},
 ): Route {
-	const { basePath, targets } = settings;
+	const { basePath } = settings;
 	const isBelow = target.startsWith(basePath);
 	const path = isBelow ? target.slice(basePath.length) : "";
-	const routeSigned = () => routeWrite(method, target, path, basePath, writes);
-	if (pathsOf(writes).test(path)) return routeSigned();
-	const isRead = method === "GET" || method === "HEAD";
-	const readOnly = (route: Route) => (isRead ? route : refused(refuseRead(405)));
-	const read = parseRead(target, settings);
-	const segment = read === null ? statusPath.exec(path)?.[1] : undefined;
+	if (pathsOf(writes).test(path)) return routeWrite(method, target, path, basePath, writes);
+	const route = routeRead(target, path, settings);
 	// Fetch Standard, "CORS-preflight fetch".
-	if (method === "OPTIONS" && (read !== null || segment !== undefined))
+	if (method === "OPTIONS" && route && hasPreflight.has(route.kind))
 		return { kind: "preflight", reply: allowReads() };
-	if (read !== null) return readOnly(typeof read === "number" ? refused(refuseRead(read)) : read);
-	const operation = operationPaths.get(path);
-	if (operation === "version" && !targets.includes("v2")) return refused(refuseRead(404));
-	if (operation) return readOnly({ kind: operation });
-	if (segment !== undefined) return readOnly({ kind: "status", segment });
 	// A PUT or DELETE of any other path is refused as a write.
-	if (method === "PUT" || method === "DELETE") return routeSigned();
-	const route = routes.find((other) => isBelow && other.matches(path));
-	return route ? readOnly({ kind: "other", route, path }) : refused(refuseRead(404));
+	if (!route && (method === "PUT" || method === "DELETE"))
+		return routeWrite(method, target, path, basePath, writes);
+	const last = route ?? routeOther(path, isBelow ? routes : []);
+	if (!last) return refused(refuseRead(404));
+	return method === "GET" || method === "HEAD" ? last : refused(refuseRead(405));
+}
+
+const hasPreflight: ReadonlySet<Route["kind"]> = new Set(["doc", "docs", "refused", "status"]);
+
+/** Null for a path that is neither of layers nor of the service. */
+function routeRead(target: string, path: string, settings: ReadSettings): Route | null {
+	const read = parseRead(target, settings);
+	if (read !== null) return typeof read === "number" ? refused(refuseRead(read)) : read;
+	const operation = operationPaths.get(path);
+	if (operation)
+		return operation === "version" && !settings.targets.includes("v2") ? null : { kind: operation };
+	const segment = statusPath.exec(path)?.[1];
+	return segment === undefined ? null : { kind: "status", segment };
+}
+
+function routeOther(path: string, routes: readonly OtherRoute[]): Route | null {
+	const route = routes.find((other) => other.matches(path));
+	return route ? { kind: "other", route, path } : null;
 }
 
 function refused(reply: Reply): Route {

@@ -26,8 +26,9 @@ export async function answerRead(
 	const { callback, items } = request;
 	const folder = `${targetOf(request.target).doc}/${request.lang}`;
 	const isDoc = request.kind === "doc";
-	const read = (smallkey: string) => readFragment(folder, smallkey);
-	const fragments = isDoc ? [await read(items[0] as string)] : await readAll(items, read);
+	const fragments = isDoc
+		? [await readFragment(folder, items[0] as string)]
+		: await readAll(items, (smallkey) => readFragment(folder, smallkey));
 	if (!fragments) return refuseRead(414);
 	const [first] = fragments;
 	if (isDoc && !first) return refuseRead(404);

@@ -108,9 +108,17 @@ function openExchange(
 	const { method = "GET", url = "/" } = request;
 	const route = routeOf(method, url, server.context.settings, server.context);
 	let connected: ReturnType<typeof clientOf> | undefined;
-	// Must first be called before the connection ends.
-	const client = () => (connected ??= clientOf(request, server.isTrusted));
-	return { server, request, response, startMs: performance.now(), method, url, route, client };
+	return {
+		server,
+		request,
+		response,
+		startMs: performance.now(),
+		method,
+		url,
+		route,
+		/** Must first be called before the connection ends. */
+		client: () => (connected ??= clientOf(request, server.isTrusted)),
+	};
 }
 
 async function answerExchange(exchange: Exchange): Promise<void> {
