@@ -1,5 +1,4 @@
 import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -98,10 +97,13 @@ export class ServiceCatalogue {
 			signal: this.#closing.signal,
 			killSignal: "SIGKILL",
 		});
-		const ended = once(child, "close");
+		const ended = new Promise<[code: number | null, name: string | null]>((resolve, reject) => {
+			child.once("close", (code, name) => resolve([code, name]));
+			// An aborted process still has to end; without one, nothing closes.
+			child.on("error", (error) => child.pid === undefined && reject(error));
+		});
 		if (child.pid !== undefined) lowerPriority(child.pid, niceness);
 		child.stdin?.on("error", () => undefined).end(JSON.stringify(order));
-		child.on("error", () => undefined);
 		const [[code, name], printed] = await Promise.all([ended, text(child.stdout ?? [])]);
 		return code === 0 ? "" : printed || `its process ended with ${name ?? code}`;
 	}
