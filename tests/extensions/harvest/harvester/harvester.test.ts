@@ -94,14 +94,18 @@ function feature(path = mapLayer, more: object = {}, origin = host) {
 	return JSON.stringify(featureAt(origin + path, more));
 }
 
-test("a harvest begins after a pause of writes, and after ten pauses in any case", async () => {
+test("a harvest begins after ten pauses, even if writes never pause", async () => {
 	const { follow, begunMs, harvester } = openScene(50);
 	const startMs = performance.now();
-	await follow("ozone");
-	const writes = setInterval(() => harvester.follow("other"), 10);
-	await eventually(() => begunMs.length === 1);
-	clearInterval(writes);
-	assert.ok((begunMs[0] as number) - startMs >= 400);
+	// No time passes since the last write.
+	Object.assign(performance, { now: () => startMs });
+	try {
+		await follow("ozone");
+		await eventually(() => begunMs.length === 1);
+	} finally {
+		Reflect.deleteProperty(performance, "now");
+	}
+	assert.ok(performance.now() - startMs >= 400);
 	await harvester.close();
 });
 
