@@ -27,10 +27,10 @@ const parseReviewName = matching(
 );
 
 const registerHelp = `
-All files are checked first. With --url each layer is a signed PUT to that service, sent again for half a minute while it is not
-served, or as long as the service asks; the secret is found as for put. Without it all are one commit in GITHUB_REPOSITORY where that is set, else in the
-repository in DATA_DIR, on which no service may run. After an interruption, run the same again.
---remove-others lists what it removes, once all files are accepted, and asks.`;
+All files are checked first. With --url each layer is a signed PUT to that service, sent again for half a minute while it
+is not served, or for as long as the service asks; the secret is found as for put. Without it all are one commit in
+GITHUB_REPOSITORY where that is set, else in the repository in DATA_DIR, on which no service may run. After an
+interruption, run the same again. --remove-others lists what it removes, once all files are accepted, and asks.`;
 
 export const register = createRun(async ({ read, environment, io }) => {
 	const [options, folder] = await read((line) =>

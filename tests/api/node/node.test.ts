@@ -138,7 +138,7 @@ test("the cause of a 503 is in the log, and not in the answer", async () => {
 test("only the log tells an unknown sender from a wrong signature", async () => {
 	const server = await TestServer.start();
 	const wrong = await server.exchange(plausibleHead(0, close));
-	const unknown = await server.exchange(plausibleHead(0, close).replace("jstest", "nobody"));
+	const unknown = await server.exchange(plausibleHead(0, close).replace("jstest", "unknown"));
 	const bodyOf = ({ text }: { text: string }) => text.split("\r\n\r\n")[1];
 	assert.equal([wrong.statuses, bodyOf(unknown)], [[401], bodyOf(wrong)]);
 	await eventually(() => server.logged.length === 2);
